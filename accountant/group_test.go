@@ -75,21 +75,20 @@ func TestGroupOfStepsAgainstIntegration(t *testing.T) {
 		ratio, high := rowsRatio(c.rows, c.g, c.s), 12+float64(c.rows)/c.s
 		epsilons := []float64{0.01, 0.3, 1, 3}
 		for steps, h := range map[int]float64{1: 2e-3, 2: 1e-2} {
-			var losses, masses []float64 // of the first step, and of no step before it
+			var ratios, masses []float64
 			for z := -12.0; z < high; z += h {
-				losses, masses = append(losses, ratio(z)), append(masses, h*normal(z))
+				ratios, masses = append(ratios, math.Exp(ratio(z))), append(masses, h*normal(z))
 			}
-			last, lastMass := []float64{0}, []float64{1}
+			last, lastMass := []float64{1}, []float64{1} // of no step
 			if steps == 2 {
-				last, lastMass = losses, masses
+				last, lastMass = ratios, masses
 			}
 			for i, got := range deltasOf(t, GroupOf{Event: DPSGD(c.g, c.s, steps), Size: c.rows}, epsilons...) {
 				x, remove, add := math.Exp(epsilons[i]), 0.0, 0.0
 				for j, l := range last {
-					for k, m := range losses {
-						both := math.Exp(l + m)
-						remove += lastMass[j] * masses[k] * math.Max(0, both-x)
-						add += lastMass[j] * masses[k] * math.Max(0, 1-x*both)
+					for k, m := range ratios {
+						remove += lastMass[j] * masses[k] * max(0, l*m-x)
+						add += lastMass[j] * masses[k] * max(0, 1-x*l*m)
 					}
 				}
 				if want := math.Max(remove, add); got < want*(1-1e-5)-1e-15 || got > want*1.002+1e-13 {

@@ -115,27 +115,6 @@ func (l law) selected(k repetitions.Distribution) law {
 	return l.best(k, score)
 }
 
-// generating is E z^K.
-func generating(k repetitions.Distribution, z float64) float64 {
-	switch k := k.(type) {
-	case repetitions.Poisson:
-		return math.Exp(k.Mean * (z - 1))
-	case repetitions.TruncatedPoisson:
-		return math.Expm1(k.Rate*z) / math.Expm1(k.Rate)
-	case repetitions.NegativeBinomial:
-		if k.Success == 1 {
-			return z
-		}
-		if k.Shape == 0 {
-			return math.Log1p(-(1-k.Success)*z) / math.Log(k.Success)
-		}
-		return math.Expm1(-k.Shape*math.Log1p(-(1-k.Success)*z)) / math.Expm1(-k.Shape*math.Log(k.Success))
-	case repetitions.Binomial:
-		return math.Pow(1-k.Probability+k.Probability*z, float64(k.Trials))
-	}
-	panic("unknown repetitions")
-}
-
 // merged returns what follows each of the outcomes of another law: d with two outcomes merged, drawn for each.
 func (d law) merged(t *rapid.T, outcomes int) func(i int) law {
 	n := len(d.p)

@@ -11,67 +11,12 @@ import (
 
 // The tests of this file were written for changes of the code that ordering_test.go didn't see.
 
-// tabulated holds what every piece adds in every interval order, without c: masses are the shares of adversary_test.go,
-// so that small ones keep their digits and nothing is too small to compare.
-type tabulated struct {
-	n        int
-	up, down [][2]float64 // in state (i, j), at i (n+1) + j: of piece j and of piece i-1
-}
-
-func (d law) tabulated(k repetitions.Distribution) tabulated {
-	n := len(d.p)
-	sums := func(m []float64) (below, above []float64) {
-		below, above = make([]float64, n+1), make([]float64, n+1)
-		for i := range n {
-			below[i+1], above[n-1-i] = below[i]+m[i], above[n-i]+m[n-1-i]
-		}
-		return below, above
-	}
-	belowP, aboveP := sums(d.p)
-	belowQ, aboveQ := sums(d.q)
-	added := func(i, j, cell int) [2]float64 { // to reach [i, j)
-		p, q := d.p[cell], d.q[cell]
-		return [2]float64{p * share(k, belowP[i]+aboveP[j], p), q * share(k, belowQ[i]+aboveQ[j], q)}
-	}
-	out := tabulated{n: n, up: make([][2]float64, (n+1)*(n+1)), down: make([][2]float64, (n+1)*(n+1))}
-	for j := range n + 1 {
-		for i := range j + 1 {
-			if j < n {
-				out.up[i*(n+1)+j] = added(i, j+1, j)
-			}
-			if i > 0 {
-				out.down[i*(n+1)+j] = added(i-1, j, i-1)
-			}
-		}
-	}
-	return out
-}
-
-// best is the largest integral over the orders that grow an interval.
-func (d tabulated) best(c float64) float64 {
-	value, best := make([]float64, d.n+1), 0.0
-	for j := d.n; j >= 0; j-- {
-		for i := range j + 1 {
-			v, at := 0.0, i*(d.n+1)+j
-			if j < d.n {
-				v = value[i] + math.Max(0, d.up[at][0]-c*d.up[at][1])
-			}
-			if i > 0 {
-				v = math.Max(v, value[i-1]+math.Max(0, d.down[at][0]-c*d.down[at][1]))
-			}
-			value[i] = v
-		}
-		best = math.Max(best, value[j])
-	}
-	return best
-}
-
 // levels are values of c from one below which the integral is nearly 1 to one where it is nearly nothing.
-func (d tabulated) levels(count int, least float64) []float64 {
+func (o intervals) levels(count int, least float64) []float64 {
 	find := func(want float64) float64 {
 		low, high := -10.0, 30.0
 		for range 25 {
-			if mid := (low + high) / 2; d.best(math.Exp(mid)) > want {
+			if mid := (low + high) / 2; o.best(above(math.Exp(mid))) > want {
 				low = mid
 			} else {
 				high = mid
@@ -134,11 +79,11 @@ func TestBoundOfFewCells(t *testing.T) {
 		if i >= 450 {
 			k = drawBinomial(r)
 		}
-		fine := d.split(96 / len(d.p)).tabulated(k)
+		fine := d.split(96 / len(d.p)).intervals(k).tabulated()
 		o := d.ordering(k)
 		levels := fine.levels(8, math.Pow(10, -1-8*r.Float64()))
 		for _, c := range append(append(levels, d.evenLevels(k)...), 0.05, 0.3, 0.8) {
-			attained := fine.best(c)
+			attained := fine.best(above(c))
 			if bound := o.at(c); !(bound >= attained*(1-1e-10)-1e-300) {
 				t.Errorf("%v, %#v, c %v: the bound of %v is below %v", d, k, c, bound, attained)
 			}
@@ -162,9 +107,9 @@ func TestBoundOfMixedCells(t *testing.T) {
 				mixed.p, mixed.q = append(mixed.p, fine.p[j*pieces:(j+1)*pieces]...), append(mixed.q, fine.q[j*pieces:(j+1)*pieces]...)
 			}
 		}
-		table, o := fine.tabulated(k), mixed.ordering(k)
+		table, o := fine.intervals(k).tabulated(), mixed.ordering(k)
 		for _, c := range table.levels(16, math.Pow(10, -1-8*r.Float64())) {
-			attained := table.best(c)
+			attained := table.best(above(c))
 			if bound := o.at(c); !(bound >= attained*(1-1e-10)-1e-300) {
 				t.Errorf("%v, %v, %#v, c %v: the bound of %v is below %v", d, len(mixed.p), k, c, bound, attained)
 			}
@@ -233,10 +178,10 @@ func TestBoundWhereOrdersTie(t *testing.T) {
 		if restP <= 0 || restQ <= 0 || math.Log(restP/restQ) > low+1e-12 {
 			continue
 		}
-		mixed, fine := d.cut(pieces, cut...).ordering(k), d.split(pieces).tabulated(k)
+		mixed, fine := d.cut(pieces, cut...).ordering(k), d.split(pieces).intervals(k).tabulated()
 		ratio := func(x float64) float64 {
 			c := math.Exp(x)
-			attained := fine.best(c)
+			attained := fine.best(above(c))
 			if attained < 1e-12 {
 				return 2
 			}
@@ -277,12 +222,12 @@ func TestBoundOfCutCells(t *testing.T) {
 		if mean(k) > 10 {
 			continue // the pieces are too coarse
 		}
-		fine := d.split(300 / len(d.p)).tabulated(k)
+		fine := d.split(300 / len(d.p)).intervals(k).tabulated()
 		p, q, inf := d.finite()
 		p, q = cutDeep(p, q, inf, k, 40, 192)
 		o := orderingOf(p, q, inf, k)
 		for _, c := range fine.levels(6, 1e-6) {
-			attained := fine.best(c)
+			attained := fine.best(above(c))
 			if bound := o.at(c); !(bound >= attained*(1-1e-10)) {
 				t.Errorf("%v, %#v, c %v: the bound of %v is below %v", d, k, c, bound, attained)
 			}

@@ -19,7 +19,8 @@ func bestOfCells(d *Pair, k repetitions.Distribution, cells int) (*Pair, error) 
 	return best, err
 }
 
-// drawLossPair draws 2 to most outcomes by ascending loss: the first may have p = 0 and the last q = 0. Masses and losses come near the ends of what there is.
+// drawLossPair draws 2 to most outcomes by ascending loss: the first may have p = 0 and the last q = 0. Masses and losses
+// come near the ends of what there is.
 func drawLossPair(r *rand.Rand, most int) law {
 	n := 2 + r.IntN(most-1)
 	depth, spread := 12*r.Float64()*r.Float64(), math.Exp(5*r.Float64()-3)
@@ -77,41 +78,60 @@ func (d law) ordering(k repetitions.Distribution) *ordering {
 	return orderingOf(p, q, inf, k)
 }
 
-// phis returns, for an end j, phi of the masses of the outcomes [i, j) for every i up to j: of P and of Q.
-func (d law) phis(k repetitions.Distribution) func(j int) [][2]float64 {
+// An intervals is an order of growing intervals of losses: what every outcome adds to phi of P and of Q.
+type intervals struct {
+	n     int
+	added func(i, j, cell int) [2]float64 // to reach [i, j)
+}
+
+// intervals takes masses by share, so that small ones keep their digits and nothing is too small to compare.
+func (d law) intervals(k repetitions.Distribution) intervals {
 	n := len(d.p)
-	sumP, sumQ := make([]float64, n+1), make([]float64, n+1)
-	for i := range n {
-		sumP[i+1], sumQ[i+1] = sumP[i]+d.p[i], sumQ[i]+d.q[i]
-	}
-	phi := func(sum []float64, i, j int) float64 { return generating(k, max(0, min(sum[j]-sum[i], 1))) }
-	return func(j int) [][2]float64 {
-		row := make([][2]float64, j+1)
-		for i := range row {
-			row[i] = [2]float64{phi(sumP, i, j), phi(sumQ, i, j)}
+	sums := func(m []float64) (below, above []float64) {
+		below, above = make([]float64, n+1), make([]float64, n+1)
+		for i := range n {
+			below[i+1], above[n-1-i] = below[i]+m[i], above[n-i]+m[n-1-i]
 		}
-		return row
+		return below, above
 	}
+	belowP, aboveP := sums(d.p)
+	belowQ, aboveQ := sums(d.q)
+	return intervals{n, func(i, j, cell int) [2]float64 {
+		p, q := d.p[cell], d.q[cell]
+		return [2]float64{p * share(k, belowP[i]+aboveP[j], p), q * share(k, belowQ[i]+aboveQ[j], q)}
+	}}
 }
 
-// bestInterval is the largest sum of f over the orders of whole outcomes that grow an interval of losses, in the order
-// of the definition: states are intervals, and both ways to go on count what they add to phi of P and of Q.
-func (d law) bestInterval(k repetitions.Distribution, f func(a, b float64) float64) float64 {
-	return bestInterval(len(d.p), d.phis(k), f)
+// tabulated takes everything from tables, for many integrands.
+func (o intervals) tabulated() intervals {
+	n := o.n
+	up, down := make([][2]float64, (n+1)*(n+1)), make([][2]float64, (n+1)*(n+1)) // to [i, j) by its last cell or its first
+	for j := range n + 1 {
+		for i := range j {
+			up[i*(n+1)+j], down[i*(n+1)+j] = o.added(i, j, j-1), o.added(i, j, i)
+		}
+	}
+	return intervals{n, func(i, j, cell int) [2]float64 {
+		if cell == i {
+			return down[i*(n+1)+j]
+		}
+		return up[i*(n+1)+j]
+	}}
 }
 
-func bestInterval(n int, phis func(j int) [][2]float64, f func(a, b float64) float64) (best float64) {
-	added := func(from, to [2]float64) float64 { return f(to[0]-from[0], to[1]-from[1]) }
-	value, phi := make([]float64, n+1), [][2]float64(nil)
-	for j := n; j >= 0; j-- {
-		longer := phi
-		phi = phis(j)
+// best is the largest sum of f over the orders of whole outcomes that grow an interval of losses, in the order of the
+// definition: states are intervals.
+func (o intervals) best(f func(a, b float64) float64) (best float64) {
+	value := make([]float64, o.n+1)
+	for j := o.n; j >= 0; j-- {
 		for i := range j + 1 {
-			if j < n {
-				value[i] += added(phi[i], longer[i])
+			if j < o.n {
+				x := o.added(i, j+1, j)
+				value[i] += f(x[0], x[1])
 			}
 			if i > 0 {
-				value[i] = max(value[i], value[i-1]+added(phi[i], phi[i-1]))
+				x := o.added(i-1, j, i-1)
+				value[i] = max(value[i], value[i-1]+f(x[0], x[1]))
 			}
 		}
 		best = max(best, value[j])
@@ -127,20 +147,20 @@ func above(c float64) func(a, b float64) float64 {
 // bestOrder is the largest sum of f over all orders of whole outcomes, of which there may be nine.
 func (d law) bestOrder(k repetitions.Distribution, f func(a, b float64) float64) (best float64) {
 	used := make([]bool, len(d.p))
-	var place func(count int, u, g, sum float64)
-	place = func(count int, u, g, sum float64) {
+	var place func(count int, aboveP, aboveQ, sum float64)
+	place = func(count int, aboveP, aboveQ, sum float64) {
 		if count == len(used) {
 			best = math.Max(best, sum)
 			return
 		}
-		for i := range used {
+		for i, p := range d.p {
+			q := d.q[i]
 			// Outcomes of the same masses are alike: only the first unused one is tried.
-			if used[i] || i > 0 && !used[i-1] && d.p[i] == d.p[i-1] && d.q[i] == d.q[i-1] {
+			if used[i] || i > 0 && !used[i-1] && p == d.p[i-1] && q == d.q[i-1] {
 				continue
 			}
 			used[i] = true
-			x, y := math.Min(1, u+d.p[i]), math.Min(1, g+d.q[i])
-			place(count+1, x, y, sum+f(generating(k, x)-generating(k, u), generating(k, y)-generating(k, g)))
+			place(count+1, aboveP+p, aboveQ+q, sum+f(p*share(k, aboveP, p), q*share(k, aboveQ, q)))
 			used[i] = false
 		}
 	}
@@ -169,14 +189,10 @@ func drawK(t testing.TB, r *rand.Rand) repetitions.Distribution {
 func (d law) level(k repetitions.Distribution, r *rand.Rand) float64 {
 	want := math.Exp(-12 * r.Float64() * r.Float64())
 	low, high := 1e-3, 1e9
-	n := len(d.p)
-	rows := make([][][2]float64, n+1)
-	for j, phis := 0, d.phis(k); j <= n; j++ {
-		rows[j] = phis(j)
-	}
+	table := d.intervals(k).tabulated()
 	for range 40 {
 		mid := math.Sqrt(low * high)
-		if bestInterval(n, func(j int) [][2]float64 { return rows[j] }, above(mid)) > want {
+		if table.best(above(mid)) > want {
 			low = mid
 		} else {
 			high = mid
@@ -209,9 +225,9 @@ func TestNoOrderBeatsIntervals(t *testing.T) {
 			continue
 		}
 		fine := 48
-		interval := d.split(fine).bestInterval(k, above(c))
+		interval := d.split(fine).intervals(k).best(above(c))
 		for ; all > interval*(1+orderError) && fine < 800; fine *= 2 { // coarse pieces fake counterexamples
-			interval = d.split(2*fine).bestInterval(k, above(c))
+			interval = d.split(2 * fine).intervals(k).best(above(c))
 		}
 		if all > interval*(1+orderError) {
 			t.Errorf("%v, %#v, c %v: an order has %v, intervals %v", d, k, c, all, interval)
@@ -227,7 +243,7 @@ func TestNoOrderBeatsIntervals(t *testing.T) {
 func TestTurnsWithinARow(t *testing.T) {
 	const small = 40
 	k := repetitions.Poisson{Mean: 1}
-	phi := func(z float64) float64 { return generating(k, z) }
+	phi := func(z float64) float64 { return math.Exp(z - 1) }
 	comparisons := 0
 	for _, low := range []float64{0.001, 0.02, 0.05} {
 		for _, ratio := range []float64{1.05, 2, 3} {

@@ -123,7 +123,7 @@ func TestOneOrderBoundOfCells(t *testing.T) {
 			pieces = d.split(100)
 			cells = pieces
 		}
-		attained := pieces.bestInterval(k, func(a, b float64) float64 {
+		attained := pieces.intervals(k).best(func(a, b float64) float64 {
 			if a <= 0 {
 				return 0
 			}

@@ -68,7 +68,7 @@ func (s attackedPlan) attained() *WorstOrder {
 // definition, with the final run's outcomes one by one.
 func (s attackedPlan) fine(pieces int, epsilon float64) (with, without float64) {
 	trial := s.trial.split(pieces)
-	n, x := len(trial.p), math.Exp(epsilon)
+	x := math.Exp(epsilon)
 	value := func(s1, s0 float64) (a, b float64) {
 		if s.kind == "baseline" {
 			return math.Max(0, s1-x*s0), math.Max(0, s0-x*s1)
@@ -83,30 +83,15 @@ func (s attackedPlan) fine(pieces int, epsilon float64) (with, without float64) 
 		}
 		return a, b
 	}
-	table := trial.tabulated(s.k)
-	laterA, laterB := make([]float64, n+1), make([]float64, n+1)
-	for j := n; j >= 0; j-- {
-		nowA, nowB := make([]float64, n+1), make([]float64, n+1)
-		for i := range j + 1 {
-			if j < n {
-				a, b := value(table.up[i*(n+1)+j][0], table.up[i*(n+1)+j][1])
-				nowA[i], nowB[i] = laterA[i]+a, laterB[i]+b
-			}
-			if i > 0 {
-				a, b := value(table.down[i*(n+1)+j][0], table.down[i*(n+1)+j][1])
-				nowA[i], nowB[i] = math.Max(nowA[i], nowA[i-1]+a), math.Max(nowB[i], nowB[i-1]+b)
-			}
-		}
-		with, without = math.Max(with, nowA[j]), math.Max(without, nowB[j])
-		laterA, laterB = nowA, nowB
-	}
-	none := generating(s.k, 0)
-	a, b := value(none, none)
+	table := trial.intervals(s.k).tabulated()
+	with = table.best(func(s1, s0 float64) float64 { a, _ := value(s1, s0); return a })
+	without = table.best(func(s1, s0 float64) float64 { _, b := value(s1, s0); return b })
+	a, b := value(none(s.k), none(s.k))
 	return with + a, without + b
 }
 
-// drawSmallLaw has outcomes by ascending loss, the last of which only P may have.
-func drawSmallLaw(r *rand.Rand, most int, spread float64, infinite bool) law {
+// drawSmallLaw has outcomes by ascending loss.
+func drawSmallLaw(r *rand.Rand, most int, spread float64) law {
 	n := 2 + r.IntN(most-1)
 	var d law
 	for range n {
@@ -116,12 +101,6 @@ func drawSmallLaw(r *rand.Rand, most int, spread float64, infinite bool) law {
 	normalise(d.p)
 	normalise(d.q)
 	sortByLoss(d)
-	if infinite {
-		d.q[n-1] = 0
-		d.p[n-1] *= 0.01
-		normalise(d.p)
-		normalise(d.q)
-	}
 	return d
 }
 
@@ -131,7 +110,7 @@ func TestAttainedOfSmallPlans(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 1))
 	orders, either := 0, [2]int{}
 	for i := range 45 {
-		s := attackedPlan{kind: planKinds[i%3], q: []float64{0.02, 0.1, 0.4, 0.8}[r.IntN(4)], trial: drawSmallLaw(r, 4, 2, false), final: drawSmallLaw(r, 4, 1, false)}
+		s := attackedPlan{kind: planKinds[i%3], q: []float64{0.02, 0.1, 0.4, 0.8}[r.IntN(4)], trial: drawSmallLaw(r, 4, 2), final: drawSmallLaw(r, 4, 1)}
 		s.k = []repetitions.Distribution{repetitions.Poisson{Mean: 0.5}, repetitions.Poisson{Mean: 3}, repetitions.Poisson{Mean: 20}, repetitions.TruncatedPoisson{Rate: 8}, repetitions.NegativeBinomial{Shape: 1, Success: 0.1}, repetitions.NegativeBinomial{Shape: 0, Success: 0.05}, repetitions.NegativeBinomial{Shape: -0.5, Success: 0.2}, repetitions.Binomial{Trials: 9, Probability: 0.6}, repetitions.Binomial{Trials: 4, Probability: 1}}[r.IntN(9)]
 		p := s.attained()
 		pieces := 8 / len(s.trial.p)
