@@ -20,8 +20,8 @@ func bestOfCells(d *Pair, k repetitions.Distribution, cells int) (*Pair, error) 
 	return best, err
 }
 
-// drawLossPair draws 2 to most outcomes by ascending loss: the first may have p = 0 and the last q = 0. Masses and losses
-// come near the ends of what there is.
+// drawLossPair draws 2 to most outcomes by ascending loss: the first may have p = 0 and the last q = 0. Masses and
+// losses come near the ends of what there is.
 func drawLossPair(r *rand.Rand, most int) law {
 	n := 2 + r.IntN(most-1)
 	depth, spread := 12*r.Float64()*r.Float64(), math.Exp(5*r.Float64()-3)
@@ -79,7 +79,7 @@ func (d law) ordering(k repetitions.Distribution) *ordering {
 	return orderingOf(p, q, inf, k)
 }
 
-// An intervals is an order of growing intervals of losses: what every outcome adds to phi of P and of Q.
+// intervals are the orders that grow an interval of losses: what every outcome adds to phi of P and of Q.
 type intervals struct {
 	n     int
 	added func(i, j, cell int) [2]float64 // to reach [i, j)
@@ -106,7 +106,8 @@ func (d law) intervals(k repetitions.Distribution) intervals {
 // tabulated takes everything from tables, for many integrands.
 func (o intervals) tabulated() intervals {
 	n := o.n
-	up, down := make([][2]float64, (n+1)*(n+1)), make([][2]float64, (n+1)*(n+1)) // to [i, j) by its last cell or its first
+	// To [i, j) by its last cell, and by its first.
+	up, down := make([][2]float64, (n+1)*(n+1)), make([][2]float64, (n+1)*(n+1))
 	for j := range n + 1 {
 		for i := range j {
 			up[i*(n+1)+j], down[i*(n+1)+j] = o.added(i, j, j-1), o.added(i, j, i)
