@@ -180,7 +180,8 @@ func TestSecantsFindTheNoise(t *testing.T) {
 	}
 }
 
-// No less noise than a calibration finds is enough in mode Best either. At the first two settings groups of levels once changed along the noise, so that 1e-3 less noise was enough.
+// No less noise than a calibration finds is enough in mode Best either. At the first two settings groups of levels once
+// changed along the noise, so that 1e-3 less noise was enough.
 func TestCalibratedNoiseIsTheSmallest(t *testing.T) {
 	for i, c := range []struct {
 		plan           plan

@@ -64,8 +64,8 @@ func deltasOf(t testing.TB, e Event, epsilons ...float64) []float64 {
 	return deltas
 }
 
-// The delta of one step and of two is that of the mixtures, in the direction that costs more, and the Rényi curve of one
-// is the larger of both divergences.
+// The delta of one step and of two is that of the mixtures, in the direction that costs more, and the Rényi curve of
+// one is the larger of both divergences.
 func TestGroupOfStepsAgainstIntegration(t *testing.T) {
 	normal := func(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }
 	for _, c := range []struct {
