@@ -3,7 +3,7 @@ package accountant
 import (
 	"errors"
 	"math"
-	"slices"
+	"reflect"
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/long"
@@ -31,10 +31,7 @@ func TestNoiseTable(t *testing.T) {
 	} {
 		for i, epsilon := range []float64{1, 2, 4} {
 			p := plan{rate: c.rate, steps: c.steps, mean: 15, q: 0.1, variant: c.variant}
-			got, err := CalibrateNoise(epsilon, 1e-5, Options{Mode: Paper}, func(noise float64) Event {
-				p.noise = noise
-				return p.event()
-			})
+			got, err := CalibrateNoise(epsilon, 1e-5, Options{Mode: Paper}, p.withNoise)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,23 +42,8 @@ func TestNoiseTable(t *testing.T) {
 	}
 }
 
-func TestCalibrationInModeBest(t *testing.T) {
-	o := Options{Mode: Best}
-	for variant := range 4 {
-		p := plan{rate: 0.0213, steps: 1878, mean: 15, q: 0.1, variant: variant}
-		event := func(noise float64) Event {
-			p.noise = noise
-			return p.event()
-		}
-		noise, err := CalibrateNoise(2, 1e-5, o, event)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e := mustEpsilon(t, event(noise), 1e-5, o); e > 2 || e < 2*(1-1e-3) {
-			t.Errorf("variant %d: noise %v gives epsilon %v, want 2", variant, noise, e)
-		}
-	}
-	steps, err := CalibrateSteps(2, 1e-5, o, func(steps int) Event { return DPSGD(0.0213, 2, steps) })
+func TestStepsInModeBest(t *testing.T) {
+	steps, err := CalibrateSteps(2, 1e-5, Options{}, func(steps int) Event { return DPSGD(0.0213, 2, steps) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,21 +91,6 @@ func TestCalibrationLimits(t *testing.T) {
 	}
 }
 
-func TestLines(t *testing.T) {
-	o := Options{Mode: Paper, Orders: Orders{Low: 2, High: 24}}
-	noise, err := CalibrateNoiseToLine(0.05, o, func(noise float64) Event { return DPSGD(0.01, noise, 5000) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := RDP(DPSGD(0.01, noise, 5000), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s := c.Slope(o.Orders); s > 0.05 || s < 0.05*(1-1e-8) {
-		t.Errorf("slope %v, want 0.05", s)
-	}
-}
-
 // A function of events that is missing is an error like any other argument.
 func TestCalibrationOfNoFunction(t *testing.T) {
 	_, noise := CalibrateNoise(1, 1e-5, Options{Mode: Best}, nil)
@@ -139,31 +106,40 @@ func TestCalibrationOfNoFunction(t *testing.T) {
 
 // The zero mode is Best everywhere, and searches take the same path: results have the same bits.
 func TestZeroOptionsAreTheBestBounds(t *testing.T) {
-	for _, o := range []Options{{}, {Orders: Orders{Low: 2, High: 32}}} {
-		best := Options{Mode: Best, Orders: o.Orders}
-		run := func(noise float64) Event { return DPSGD(0.1, noise, 20) }
-		longer := func(steps int) Event { return DPSGD(0.1, 3, steps) }
-		e := Baseline(Poisson{Mean: 3}, run(3))
+	run := func(noise float64) Event { return DPSGD(0.1, noise, 20) }
+	e := Baseline(Poisson{Mean: 3}, run(3))
+	for name, of := range map[string]func(o Options) (any, error){
+		"epsilon": func(o Options) (any, error) { return Epsilon(e, 1e-5, o) },
+		"delta":   func(o Options) (any, error) { return Delta(e, 1, o) },
+		"RDP":     func(o Options) (any, error) { return RDP(e, o) },
+		"noise":   func(o Options) (any, error) { return CalibrateNoise(1, 1e-5, o, run) },
+		"steps": func(o Options) (any, error) {
+			return CalibrateSteps(1, 1e-5, o, func(steps int) Event { return DPSGD(0.1, 3, steps) })
+		},
+	} {
+		for _, orders := range []Orders{{}, {Low: 2, High: 32}} {
+			got, err := of(Options{Orders: orders})
+			want, wantErr := of(Options{Mode: Best, Orders: orders})
+			if !reflect.DeepEqual(got, want) || err != nil || wantErr != nil {
+				t.Errorf("%v: %s %+v %v, want %+v %v", orders, name, got, err, want, wantErr)
+			}
+			if g, ok := got.(Guarantee); ok && g.Mode != Best {
+				t.Errorf("%s: mode %s", name, g.Mode)
+			}
+		}
+	}
+}
 
-		got, err := Epsilon(e, 1e-5, o)
-		if want, wantErr := Epsilon(e, 1e-5, best); got != want || err != nil || wantErr != nil || got.Mode != Best {
-			t.Errorf("%v: epsilon %+v %v, want %+v %v", o, got, err, want, wantErr)
-		}
-		got, err = Delta(e, 1, o)
-		if want, wantErr := Delta(e, 1, best); got != want || err != nil || wantErr != nil || got.Mode != Best {
-			t.Errorf("%v: delta %+v %v, want %+v %v", o, got, err, want, wantErr)
-		}
-		curve, err := RDP(e, o)
-		if want, wantErr := RDP(e, best); !slices.Equal(curve, want) || err != nil || wantErr != nil {
-			t.Errorf("%v: RDP %v %v, want %v %v", o, curve, err, want, wantErr)
-		}
-		noise, err := CalibrateNoise(1, 1e-5, o, run)
-		if want, wantErr := CalibrateNoise(1, 1e-5, best, run); noise != want || err != nil || wantErr != nil {
-			t.Errorf("%v: noise %v %v, want %v %v", o, noise, err, want, wantErr)
-		}
-		steps, err := CalibrateSteps(1, 1e-5, o, longer)
-		if want, wantErr := CalibrateSteps(1, 1e-5, best, longer); steps != want || err != nil || wantErr != nil {
-			t.Errorf("%v: steps %v %v, want %v %v", o, steps, err, want, wantErr)
+// smallestNoise fails where a noise multiplier isn't enough in mode Best, or less is, by any relative difference from
+// 1e-6 on.
+func smallestNoise(t *testing.T, p plan, noise, epsilon, delta float64) {
+	t.Helper()
+	if e := mustEpsilon(t, p.withNoise(noise), delta, Options{}); e > epsilon {
+		t.Errorf("%+v: noise %v costs %v", p, noise, e)
+	}
+	for _, less := range []float64{1e-6, 1e-5, 1e-3} {
+		if e := mustEpsilon(t, p.withNoise(noise*(1-less)), delta, Options{}); e <= epsilon {
+			t.Errorf("%+v: less noise than %v by %v costs %v", p, noise, less, e)
 		}
 	}
 }
@@ -188,8 +164,7 @@ func TestSecantsFindTheNoise(t *testing.T) {
 		evaluations := 0
 		event := func(noise float64) Event {
 			evaluations++
-			p.noise = noise
-			return p.event()
+			return p.withNoise(noise)
 		}
 		enough, err := CalibrateNoise(c.epsilon, c.delta, Options{Mode: Tight}, event)
 		if err != nil {
@@ -201,19 +176,12 @@ func TestSecantsFindTheNoise(t *testing.T) {
 			t.Errorf("%+v: found %t, after %d evaluations", c, ok, evaluations)
 			continue
 		}
-		if e := mustEpsilon(t, event(noise), c.delta, Options{}); e > c.epsilon {
-			t.Errorf("%+v: noise %v costs %v", c, noise, e)
-		}
-		for _, less := range []float64{1e-6, 1e-3} {
-			if e := mustEpsilon(t, event(noise*(1-less)), c.delta, Options{}); e <= c.epsilon {
-				t.Errorf("%+v: less noise than %v by %v costs %v", c, noise, less, e)
-			}
-		}
+		smallestNoise(t, p, noise, c.epsilon, c.delta)
 	}
 }
 
-// No less noise is enough in mode Best either, by any relative difference from 1e-6 on. At the first two settings
-// groups of levels once changed along the noise, so that 1e-3 less noise was enough.
+// No less noise than a calibration finds is enough in mode Best either. At the first two settings groups of levels once
+// changed along the noise, so that 1e-3 less noise was enough.
 func TestCalibratedNoiseIsTheSmallest(t *testing.T) {
 	for i, c := range []struct {
 		plan           plan
@@ -229,22 +197,11 @@ func TestCalibratedNoiseIsTheSmallest(t *testing.T) {
 		if long.Leaves(i, 3) {
 			continue
 		}
-		event := func(noise float64) Event {
-			c.plan.noise = noise
-			return c.plan.event()
-		}
-		noise, err := CalibrateNoise(c.epsilon, c.delta, Options{}, event)
+		noise, err := CalibrateNoise(c.epsilon, c.delta, Options{}, c.plan.withNoise)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := mustEpsilon(t, event(noise), c.delta, Options{}); e > c.epsilon {
-			t.Errorf("%+v: noise %v costs %v", c, noise, e)
-		}
-		for _, less := range []float64{1e-6, 1e-5, 1e-3} {
-			if e := mustEpsilon(t, event(noise*(1-less)), c.delta, Options{}); e <= c.epsilon {
-				t.Errorf("%+v: less noise than %v by %v costs %v", c, noise, less, e)
-			}
-		}
+		smallestNoise(t, c.plan, noise, c.epsilon, c.delta)
 	}
 }
 

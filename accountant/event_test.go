@@ -14,18 +14,6 @@ func TestCountsThatOverflow(t *testing.T) {
 	}
 }
 
-func TestFree(t *testing.T) {
-	costly, nothing := Event(Gaussian{NoiseMultiplier: 1}), Event(Composed{})
-	for _, e := range []Event{
-		MaxOver{Events: []Event{nothing, costly}}, Parallel{Events: []Event{nothing, costly}},
-		Composed{Events: []Event{nothing, costly}}, SelectBest{Event: costly, Repetitions: Poisson{Mean: 2}},
-	} {
-		if e.free() {
-			t.Errorf("%#v is not free", e)
-		}
-	}
-}
-
 // Invalid values are found in every part of an event, and named by their path.
 func TestPartsAreChecked(t *testing.T) {
 	wrong, good := Event(Gaussian{NoiseMultiplier: -1}), Event(Gaussian{NoiseMultiplier: 1})
@@ -73,25 +61,40 @@ func TestBoundsNameTheirTheorems(t *testing.T) {
 	}
 }
 
-// Events that describe one mechanism in two ways have one bound in mode Best.
+// Events that describe one mechanism in two ways have one bound in every mode.
 func TestEventsOfOneMechanism(t *testing.T) {
-	run, other := DPSGD(0.1, 2, 6), DPSGD(0.2, 3, 4)
-	step := run.(SelfComposed).Event
+	const k, q = 5, 0.2
+	run, other, one := DPSGD(0.05, 3, 40), DPSGD(0.2, 3, 4), Event(Gaussian{NoiseMultiplier: 2})
+	step, all, trials := run.(SelfComposed).Event, SelfComposed{Event: run, Count: k}, Poisson{Mean: 5}
+	once := TruncatedNegativeBinomial{Shape: 2, Success: 1}
+	sample := func(rate float64, e Event) Event { return PoissonSampled{SamplingProbability: rate, Event: e} }
+	both := func(events ...Event) Event { return Composed{Events: events} }
 	for name, c := range map[string][2]Event{
-		"runs of runs":      {SelfComposed{Event: SelfComposed{Event: step, Count: 2}, Count: 3}, run},
-		"a rate of 0":       {SubsetThenRest{SamplingProbability: 0, Tune: other, Base: run}, run},
-		"a rate of 1":       {SubsetThenRest{SamplingProbability: 1, Tune: run, Base: other}, run},
-		"one candidate":     {MaxOver{Events: []Event{run}}, run},
-		"a sample of one":   {PoissonSampled{SamplingProbability: 0.5, Event: PoissonSampled{SamplingProbability: 0.2, Event: Gaussian{NoiseMultiplier: 2}}}, step},
-		"nothing beside it": {Composed{Events: []Event{Composed{}, run}}, run},
+		"runs of runs":             {SelfComposed{Event: SelfComposed{Event: step, Count: 8}, Count: 5}, run},
+		"a rate of 0":              {SubsetThenRest{SamplingProbability: 0, Tune: other, Base: run}, run},
+		"a rate of 1":              {SubsetThenRest{SamplingProbability: 1, Tune: run, Base: other}, run},
+		"one candidate":            {MaxOver{Events: []Event{run}}, run},
+		"one candidate of a trial": {Baseline(trials, MaxOver{Events: []Event{run}}), Baseline(trials, run)},
+		"one shard":                {Parallel{Events: []Event{run}}, run},
+		"a sample of one":          {sample(0.5, sample(0.2, one)), sample(0.1, one)},
+		"all of the data":          {DPSGD(1, 4, 4), one},
+		"nothing beside it":        {both(both(), run), run},
+		"variant 1 at rate 0":      {Variant1(0, trials, run), run},
+		"variant 2 at rate 0":      {Variant2(0, trials, run), run},
+		"variant 1 at rate 1":      {Variant1(1, trials, run), Baseline(trials, run)},
+		"a run":                    {Baseline(once, one), one},
+		"variant 1, a run":         {Variant1(q, once, one), SubsetThenRest{SamplingProbability: q, Tune: one, Base: one}},
+		"variant 2, a run":         {Variant2(q, once, one), both(sample(q, one), one)},
+		"one fixed trial":          {Baseline(Fixed{1}, run), run},
+		"fixed trials":             {Baseline(Fixed{k}, run), all},
+		"variant 1, fixed trials":  {Variant1(q, Fixed{k}, run), SubsetThenRest{SamplingProbability: q, Tune: all, Base: run}},
+		"variant 2, fixed trials":  {Variant2(q, Fixed{k}, run), both(sample(q, all), run)},
 	} {
-		a, err := Epsilon(c[0], 1e-5, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := Epsilon(c[1], 1e-5, Options{})
-		if err != nil || math.Abs(a.Epsilon/b.Epsilon-1) > 1e-3 { // grids may differ
-			t.Errorf("%s: epsilon %v, want %v, %v", name, a.Epsilon, b.Epsilon, err)
+		for mode, tolerance := range map[Mode]float64{Paper: 1e-8, Tight: 1e-8, Best: 1e-3} { // grids may differ
+			got, want := mustEpsilon(t, c[0], 1e-5, Options{Mode: mode}), mustEpsilon(t, c[1], 1e-5, Options{Mode: mode})
+			if !(math.Abs(got/want-1) <= tolerance) {
+				t.Errorf("%s, %s: epsilon %v, want %v", name, mode, got, want)
+			}
 		}
 	}
 	c, err := RDP(run, Options{})

@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"math"
 	"testing"
 )
 
@@ -34,8 +33,7 @@ func TestFarOut(t *testing.T) {
 func TestDeltaFarOut(t *testing.T) {
 	last := 1.0
 	for _, epsilon := range []float64{0.1, 2, 5, 8, 12, 16, 20} {
-		below := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
-		want := below(0.5-epsilon) - math.Exp(epsilon)*below(-0.5-epsilon)
+		want := gaussianDelta(1, epsilon)
 		g, err := Delta(Gaussian{1}, epsilon, Options{})
 		if err != nil {
 			t.Fatal(err)

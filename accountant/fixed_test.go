@@ -11,7 +11,6 @@ import (
 // The best of K trials, K fixed, is charged as K Gaussian mechanisms, whose composition is one with noise/sqrt(K): its
 // delta has a closed form.
 func TestFixedTrialsOfGaussians(t *testing.T) {
-	normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 200).Draw(t, "trials")
 		noise := math.Sqrt(float64(k)) * rapid.Float64Range(0.5, 8).Draw(t, "noise of all")
@@ -20,8 +19,7 @@ func TestFixedTrialsOfGaussians(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mu := math.Sqrt(float64(k)) / noise
-		want := normal(mu/2-epsilon/mu) - math.Exp(epsilon)*normal(-mu/2-epsilon/mu)
+		want := gaussianDelta(math.Sqrt(float64(k))/noise, epsilon)
 		if want < 1e-12 {
 			return // rounded up by more
 		}
@@ -29,30 +27,6 @@ func TestFixedTrialsOfGaussians(t *testing.T) {
 			t.Fatalf("delta %v, want %v and at most 2 %% more", g.Delta, want)
 		}
 	})
-}
-
-// In every mode a fixed number of trials costs what all of them cost together, in every method.
-func TestFixedTrialsAreAComposition(t *testing.T) {
-	run := DPSGD(0.05, 3, 40)
-	const k, q = 5, 0.2
-	all := SelfComposed{Event: run, Count: k}
-	for name, c := range map[string][2]Event{
-		"baseline":  {Baseline(Fixed{k}, run), all},
-		"variant 1": {Variant1(q, Fixed{k}, run), SubsetThenRest{SamplingProbability: q, Tune: all, Base: run}},
-		"variant 2": {Variant2(q, Fixed{k}, run), Composed{Events: []Event{PoissonSampled{SamplingProbability: q, Event: all}, run}}},
-		"one trial": {Baseline(Fixed{1}, run), run},
-	} {
-		for _, mode := range []Mode{Paper, Tight, Best} {
-			got, err := Epsilon(c[0], 1e-5, Options{Mode: mode})
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := Epsilon(c[1], 1e-5, Options{Mode: mode})
-			if err != nil || math.Abs(got.Epsilon/want.Epsilon-1) > 1e-3 { // grids may differ
-				t.Errorf("%s, %s: epsilon %v, want %v, %v", name, mode, got.Epsilon, want.Epsilon, err)
-			}
-		}
-	}
 }
 
 func TestFixedTrials(t *testing.T) {
@@ -67,6 +41,9 @@ func TestFixedTrials(t *testing.T) {
 	// Two of three candidates are missed by a trial, independently for each of four.
 	if got, want := Missed(Fixed{4}, 3), 16./81; math.Abs(got-want) > 1e-15 {
 		t.Errorf("missed %v, want %v", got, want)
+	}
+	if got, want := Missed(Fixed{7}, 5), Missed(Binomial{7, 1}, 5); math.Abs(got-want) > 1e-15 {
+		t.Errorf("missed %v, and %v by seven trials that all take place", got, want)
 	}
 	// The bound is one on all trials, and no order of them attains it.
 	for _, e := range []Event{Baseline(Fixed{3}, DPSGD(0.1, 2, 5)), Variant1(0.1, Fixed{3}, DPSGD(0.1, 2, 5)), Variant2(0.1, Fixed{3}, DPSGD(0.1, 2, 5))} {

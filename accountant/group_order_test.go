@@ -18,13 +18,9 @@ func TestGroupWithARowInEveryShard(t *testing.T) {
 			"in a maximum": MaxOver{Events: []Event{shard, Parallel{Events: []Event{shard, shard}}}},
 		} {
 			for _, epsilon := range []float64{1, 5} {
-				got, err := Delta(GroupOf{Event: e, Size: 2}, epsilon, Options{})
-				want, other := Delta(both, epsilon, Options{})
-				if err != nil || other != nil {
-					t.Fatal(err, other)
-				}
-				if !(got.Delta >= want.Delta*(1-1e-6)) {
-					t.Errorf("%s, %s, epsilon %v: delta %v, and %v for one row in each of two shards", name, nesting, epsilon, got.Delta, want.Delta)
+				got, want := deltaOf(t, GroupOf{Event: e, Size: 2}, epsilon), deltaOf(t, both, epsilon)
+				if !(got >= want*(1-1e-6)) {
+					t.Errorf("%s, %s, epsilon %v: delta %v, and %v for one row in each of two shards", name, nesting, epsilon, got, want)
 				}
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -37,15 +36,6 @@ func rowsRatio(rows int, g, s float64) func(z float64) float64 {
 	}
 }
 
-// integrated returns the integral of f under the standard normal distribution.
-func integrated(low, high, h float64, f func(z float64) float64) float64 {
-	sum := 0.0
-	for z := low; z < high; z += h {
-		sum += h * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) * f(z)
-	}
-	return sum
-}
-
 func rowsStep(g, s float64) Event {
 	return PoissonSampled{SamplingProbability: g, Event: Gaussian{NoiseMultiplier: s}}
 }
@@ -74,63 +64,55 @@ func deltasOf(t testing.TB, e Event, epsilons ...float64) []float64 {
 	return deltas
 }
 
-func epsilonOf(t testing.TB, e Event, delta float64, mode Mode) float64 {
-	t.Helper()
-	g, err := Epsilon(e, delta, Options{Mode: mode})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g.Epsilon
-}
-
-// One step's delta is that of the mixture, in the direction that costs more.
-func TestGroupOfStepAgainstIntegration(t *testing.T) {
+// The delta of one step and of two is that of the mixtures, in the direction that costs more, and the Rényi curve of
+// one is the larger of both divergences.
+func TestGroupOfStepsAgainstIntegration(t *testing.T) {
+	normal := func(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }
 	for _, c := range []struct {
 		rows int
 		g, s float64
-	}{{2, 0.02, 1}, {3, 0.3, 2}, {10, 0.0213, 2}, {4, 0.9, 3}, {40, 0.5, 30}, {7, 1e-4, 1}} {
-		ratio := rowsRatio(c.rows, c.g, c.s)
+	}{{2, 0.02, 1}, {3, 0.3, 2}, {5, 0.01, 0.7}, {10, 0.0213, 2}, {4, 0.9, 3}, {4, 0.15, 1.5}, {40, 0.5, 30}, {7, 1e-4, 1}} {
+		ratio, high := rowsRatio(c.rows, c.g, c.s), 12+float64(c.rows)/c.s
 		epsilons := []float64{0.01, 0.3, 1, 3}
-		for i, got := range deltasOf(t, GroupOf{Event: rowsStep(c.g, c.s), Size: c.rows}, epsilons...) {
-			epsilon := epsilons[i]
-			x := math.Exp(epsilon)
-			const h = 2e-3
-			high := 12 + float64(c.rows)/c.s
-			remove := integrated(-12, high, h, func(z float64) float64 { return math.Max(0, math.Exp(ratio(z))-x) })
-			add := integrated(-12, high, h, func(z float64) float64 { return math.Max(0, 1-x*math.Exp(ratio(z))) })
-			want := math.Max(remove, add)
-			if got < want*(1-1e-5)-1e-15 || got > want*1.002+1e-13 {
-				t.Errorf("%+v: delta(%v) = %.9g, the integral %.9g", c, epsilon, got, want)
+		for steps, h := range map[int]float64{1: 2e-3, 2: 1e-2} {
+			var ratios, masses []float64
+			for z := -12.0; z < high; z += h {
+				ratios, masses = append(ratios, math.Exp(ratio(z))), append(masses, h*normal(z))
+			}
+			last, lastMass := []float64{1}, []float64{1} // of no step
+			if steps == 2 {
+				last, lastMass = ratios, masses
+			}
+			for i, got := range deltasOf(t, GroupOf{Event: DPSGD(c.g, c.s, steps), Size: c.rows}, epsilons...) {
+				x, remove, add := math.Exp(epsilons[i]), 0.0, 0.0
+				for j, l := range last {
+					for k, m := range ratios {
+						remove += lastMass[j] * masses[k] * max(0, l*m-x)
+						add += lastMass[j] * masses[k] * max(0, 1-x*l*m)
+					}
+				}
+				if want := math.Max(remove, add); got < want*(1-1e-5)-1e-15 || got > want*1.002+1e-13 {
+					t.Errorf("%+v, %d steps: delta(%v) = %.9g, the integral %.9g", c, steps, epsilons[i], got, want)
+				}
 			}
 		}
-	}
-}
-
-// One step's Rényi curve is the larger of both divergences.
-func TestGroupOfCurveAgainstIntegration(t *testing.T) {
-	for _, c := range []struct {
-		rows int
-		g, s float64
-	}{{2, 0.02, 1}, {3, 0.3, 2}, {5, 0.01, 0.7}, {10, 0.0213, 2}, {4, 0.9, 3}, {40, 0.5, 30}, {7, 1e-4, 1}} {
 		curve, err := RDP(GroupOf{Event: rowsStep(c.g, c.s), Size: c.rows}, Options{Mode: Paper})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ratio := rowsRatio(c.rows, c.g, c.s)
 		for _, a := range []int{2, 3, 5, 9} {
-			const h = 2e-2
-			high := 14 + float64(a*c.rows)/c.s
+			if curve[a]*float64(a-1) > 600 { // beyond what the integral can hold
+				continue
+			}
 			power := func(p float64) float64 {
+				const h = 2e-2
 				sum := 0.0
-				for z := -40.0; z < high; z += h {
+				for z := -40.0; z < 14+float64(a*c.rows)/c.s; z += h {
 					sum += h * math.Exp(-z*z/2+p*ratio(z)) / math.Sqrt(2*math.Pi)
 				}
 				return math.Log(sum) / float64(a-1)
 			}
 			want := math.Max(power(float64(a)), power(float64(1-a)))
-			if curve[a]*float64(a-1) > 600 { // beyond what the integral can hold
-				continue
-			}
 			if got := curve[a]; got < want-1e-11 || got > want*(1+1e-6)+1e-11 {
 				t.Errorf("%+v: order %d has %.12g, the integral %.12g", c, a, got, want)
 			}
@@ -198,83 +180,6 @@ func TestGroupOfCoversAllGradients(t *testing.T) {
 			t.Fatalf("delta %v, but a step with gradients %v costs %v", delta, v[:rows], most)
 		}
 	})
-}
-
-// Many steps, against a convolution of one step's losses on a grid, rounded down and up.
-func TestGroupOfStepsAgainstConvolution(t *testing.T) {
-	const (
-		rows, steps = 4, 8
-		g, s        = 0.15, 1.5
-		h           = 0.004
-	)
-	type law struct {
-		low int
-		at  []float64
-	}
-	const least, most = -4000, 12000 // of one step's losses, in h
-	round := func(up bool) (with, without law) {
-		with, without = law{least, make([]float64, most-least)}, law{-most, make([]float64, most-least)}
-		const dz = 2e-3
-		ratio := rowsRatio(rows, g, s)
-		for z := -9.0; z < 9+rows/s; z += dz {
-			q := dz * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
-			l := ratio(z)
-			to := func(loss float64) int {
-				if up {
-					return int(math.Ceil(loss / h))
-				}
-				return int(math.Floor(loss / h))
-			}
-			with.at[to(l)-with.low] += q * math.Exp(l)
-			without.at[to(-l)-without.low] += q
-		}
-		return with, without
-	}
-	composed := func(one law) law {
-		for n := 1; n < steps; n *= 2 {
-			// Leave out the ends, of next to no mass.
-			for end := 0.0; end+one.at[0] < 1e-12; {
-				end += one.at[0]
-				one.low, one.at = one.low+1, one.at[1:]
-			}
-			for end := 0.0; end+one.at[len(one.at)-1] < 1e-12; {
-				end += one.at[len(one.at)-1]
-				one.at = one.at[:len(one.at)-1]
-			}
-			two := law{2 * one.low, make([]float64, 2*len(one.at)-1)}
-			for i, p := range one.at {
-				if p > 0 {
-					for j, q := range one.at {
-						two.at[i+j] += p * q
-					}
-				}
-			}
-			one = two
-		}
-		return one
-	}
-	delta := func(one law, epsilon float64) float64 {
-		sum := 0.0
-		for i, p := range one.at {
-			sum += p * math.Max(0, -math.Expm1(epsilon-float64(one.low+i)*h))
-		}
-		return sum
-	}
-	lowWith, lowWithout := round(false)
-	highWith, highWithout := round(true)
-	low, high := [2]law{composed(lowWith), composed(lowWithout)}, [2]law{composed(highWith), composed(highWithout)}
-	event := GroupOf{Event: DPSGD(g, s, steps), Size: rows}
-	epsilons := []float64{0.5, 2, 5}
-	deltas := deltasOf(t, event, epsilons...)
-	deltas[1] = deltaOf(t, event, epsilons[1])
-	for i, got := range deltas {
-		epsilon := epsilons[i]
-		least := math.Max(delta(low[0], epsilon), delta(low[1], epsilon))
-		most := math.Max(delta(high[0], epsilon), delta(high[1], epsilon))
-		if got < least*(1-1e-6)-1e-9 || got > most*(1+1e-6)+1e-9 {
-			t.Errorf("delta(%v) = %v, by convolution between %v and %v", epsilon, got, least, most)
-		}
-	}
 }
 
 // The tuning and the final run of one outcome each, where the truth is a sum of products of normal laws.
@@ -366,7 +271,7 @@ func TestGroupOfAllDataIsLessNoise(t *testing.T) {
 		for _, rows := range []int{2, 5, MaxRows} {
 			less := SelfComposed{Event: Gaussian{NoiseMultiplier: 30 / float64(rows)}, Count: 4}
 			for _, e := range []Event{DPSGD(1, 30, 4), SelfComposed{Event: Gaussian{NoiseMultiplier: 30}, Count: 4}} {
-				got, want := epsilonOf(t, GroupOf{Event: e, Size: rows}, 1e-5, mode), epsilonOf(t, less, 1e-5, mode)
+				got, want := mustEpsilon(t, GroupOf{Event: e, Size: rows}, 1e-5, Options{Mode: mode}), mustEpsilon(t, less, 1e-5, Options{Mode: mode})
 				if math.Abs(got/want-1) > 1e-9 {
 					t.Errorf("%s, %d rows: %v instead of %v", mode, rows, got, want)
 				}
@@ -412,7 +317,7 @@ func TestGroupOfIsBelowTheNaiveBound(t *testing.T) {
 				break
 			}
 		}
-		epsilon := epsilonOf(t, GroupOf{Event: run, Size: rows}, 1e-5, Best)
+		epsilon := mustEpsilon(t, GroupOf{Event: run, Size: rows}, 1e-5, Options{Mode: Best})
 		t.Logf("%d rows: %v, naively %v", rows, epsilon, naive)
 		if !(epsilon < 0.96*naive) {
 			t.Errorf("%d rows: epsilon %v, naively %v", rows, epsilon, naive)
@@ -425,7 +330,7 @@ func TestGroupOfAttained(t *testing.T) {
 	for _, e := range []Event{run, Baseline(Poisson{Mean: 8}, run)} {
 		group := GroupOf{Event: e, Size: 3}
 		least, err := Attained(group, 1e-5)
-		if most := epsilonOf(t, group, 1e-5, Best); err != nil || !(least > 0.98*most && least <= most*(1+1e-4)) {
+		if most := mustEpsilon(t, group, 1e-5, Options{Mode: Best}); err != nil || !(least > 0.98*most && least <= most*(1+1e-4)) {
 			t.Errorf("%T: %v, %v is attained, %v the bound", e, least, err, most)
 		}
 	}
@@ -452,28 +357,12 @@ func TestGroupOfRefuses(t *testing.T) {
 func TestGroupOfGroupsIsTheProduct(t *testing.T) {
 	run := DPSGD(0.05, 3, 100)
 	two := GroupOf{Event: Composed{Events: []Event{GroupOf{Event: run, Size: 3}}}, Size: 2}
-	if got, want := epsilonOf(t, two, 1e-5, Best), epsilonOf(t, GroupOf{Event: run, Size: 6}, 1e-5, Best); got != want {
+	if got, want := mustEpsilon(t, two, 1e-5, Options{Mode: Best}), mustEpsilon(t, GroupOf{Event: run, Size: 6}, 1e-5, Options{Mode: Best}); got != want {
 		t.Errorf("two groups of three cost %v, one of six %v", got, want)
 	}
 	g, err := Epsilon(two, 1e-5, Options{})
 	if err != nil || g.Neighbours != AddRemoveUnit {
 		t.Errorf("neighbours %q, %v", g.Neighbours, err)
-	}
-}
-
-func TestGroupOfJSON(t *testing.T) {
-	e := GroupOf{Event: DPSGD(0.05, 3, 100), Size: 6}
-	text, err := MarshalEvent(e)
-	want := `{"kind":"group_of","size":6,"event":{"kind":"self_composed","count":100,"event":{"kind":"poisson_sampled","sampling_probability":0.05,"event":{"kind":"gaussian","noise_multiplier":3}}}}`
-	if err != nil || string(text) != want {
-		t.Fatalf("%s, %v", text, err)
-	}
-	back, err := UnmarshalEvent(text)
-	if err != nil || !reflect.DeepEqual(back, Event(e)) {
-		t.Errorf("%#v, %v", back, err)
-	}
-	if _, err := UnmarshalEvent([]byte(`{"kind":"group_of","size":0,"event":{"kind":"gaussian","noise_multiplier":3}}`)); !errors.Is(err, ErrInvalid) {
-		t.Errorf("size 0: error %v", err)
 	}
 }
 

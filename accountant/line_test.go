@@ -107,7 +107,7 @@ func TestLineEndsWithItsOrders(t *testing.T) {
 func TestLineInModeBest(t *testing.T) {
 	plans := around(RDPLine{Slope: 0.02})
 	for i, name := range slices.Sorted(maps.Keys(plans)) {
-		if long.Leaves(i, 2) {
+		if long.Leaves(i, 3) {
 			continue
 		}
 		e := plans[name]

@@ -103,28 +103,3 @@ func TestSelectionIsCharged(t *testing.T) {
 		t.Errorf("%v, %v beyond the limit, want errTooFine", d, err)
 	}
 }
-
-// TestOneTrial checks the best of one run against the run.
-func TestOneTrial(t *testing.T) {
-	once := TruncatedNegativeBinomial{Shape: 2, Success: 1}
-	run := Gaussian{2}
-	for _, c := range [][2]Event{
-		{Baseline(once, run), run},
-		{Variant1(0.3, once, run), SubsetThenRest{0.3, run, run}},
-		{Variant2(0.3, once, run), Composed{[]Event{PoissonSampled{0.3, run}, run}}},
-	} {
-		p, _, err := newProfile(c[0], 1e-12)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, _, err := newProfile(c[1], 1e-12)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, epsilon := range []float64{0, 0.5, 2} {
-			if a, b := p.DeltaAt(epsilon), want.DeltaAt(epsilon); !(math.Abs(a/b-1) < 1e-3) { // grids differ
-				t.Errorf("%#v, epsilon %v: %v, want %v", c[0], epsilon, a, b)
-			}
-		}
-	}
-}

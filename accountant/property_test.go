@@ -46,6 +46,12 @@ func (p plan) event() Event {
 	return base
 }
 
+// withNoise is the event of p with another noise multiplier.
+func (p plan) withNoise(noise float64) Event {
+	p.noise = noise
+	return p.event()
+}
+
 func (p plan) repetitions() Repetitions {
 	var k Repetitions
 	var err error
@@ -142,13 +148,9 @@ func TestCalibrateNoise(t *testing.T) {
 		p := drawPlan(t)
 		target := math.Exp(rapid.Float64Range(-3, 3).Draw(t, "log epsilon"))
 		o := Options{Mode: rapid.SampledFrom([]Mode{Paper, Tight}).Draw(t, "mode"), Orders: Orders{Low: 2, High: 64}}
-		event := func(noise float64) Event {
-			p.noise = noise
-			return p.event()
-		}
-		noise, err := CalibrateNoise(target, 1e-5, o, event)
+		noise, err := CalibrateNoise(target, 1e-5, o, p.withNoise)
 		if errors.Is(err, ErrInfeasible) {
-			if e := mustEpsilon(t, event(MaxNoise), 1e-5, o); e <= target {
+			if e := mustEpsilon(t, p.withNoise(MaxNoise), 1e-5, o); e <= target {
 				t.Errorf("infeasible, but noise %v gives %v", float64(MaxNoise), e)
 			}
 			return
@@ -156,10 +158,10 @@ func TestCalibrateNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := mustEpsilon(t, event(noise), 1e-5, o); e > target {
+		if e := mustEpsilon(t, p.withNoise(noise), 1e-5, o); e > target {
 			t.Errorf("noise %v gives %v, above %v", noise, e, target)
 		}
-		if e := mustEpsilon(t, event(noise*(1-1e-9)), 1e-5, o); e <= target {
+		if e := mustEpsilon(t, p.withNoise(noise*(1-1e-9)), 1e-5, o); e <= target {
 			t.Errorf("noise %v would do: %v is at most %v", noise*(1-1e-9), e, target)
 		}
 	})

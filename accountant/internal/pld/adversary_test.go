@@ -49,6 +49,8 @@ func (l law) then(follower func(i int) law) law {
 	return out
 }
 
+func always(l law) func(int) law { return func(int) law { return l } }
+
 // subsetThen is variant 1: the sample goes to l with probability rate and to what follows it otherwise.
 func (l law) subsetThen(rate float64, follower func(i int) law) law {
 	var out law
@@ -64,7 +66,7 @@ func (l law) subsetThen(rate float64, follower func(i int) law) law {
 // sampled gives the sample to l with probability rate.
 func (l law) sampled(rate float64) law {
 	nothing := law{p: []float64{1}, q: []float64{1}}
-	return nothing.subsetThen(1-rate, func(int) law { return l })
+	return nothing.subsetThen(1-rate, always(l))
 }
 
 // best is the law of the best of K runs: higher scores first, and equal ones by a random tag that is not released.
@@ -87,14 +89,19 @@ func (l law) best(k repetitions.Distribution, score []int) law {
 		}
 		aboveP, aboveQ, from = aboveP+p, aboveQ+q, to
 	}
+	out.add(none(k), none(k))
+	return out
+}
+
+// none is P(K = 0).
+func none(k repetitions.Distribution) float64 {
 	switch k := k.(type) {
 	case repetitions.Poisson:
-		out.add(math.Exp(-k.Mean), math.Exp(-k.Mean))
+		return math.Exp(-k.Mean)
 	case repetitions.Binomial:
-		none := math.Pow(1-k.Probability, float64(k.Trials))
-		out.add(none, none)
+		return math.Pow(1-k.Probability, float64(k.Trials))
 	}
-	return out
+	return 0
 }
 
 // share is (phi(1-above) - phi(1-above-mass))/mass with phi(z) = E z^K: the probability that the best of K runs falls
@@ -134,17 +141,23 @@ func share(k repetitions.Distribution, above, mass float64) float64 {
 func TestAdversaryLaws(t *testing.T) {
 	number := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
 	r := rand.New(rand.NewPCG(1, 1))
-	for i := range 24 {
+	for i := range 32 {
 		g := &genes{dice: &dice{fresh: r}, soft: &dice{fresh: r}, step: 0.5}
 		var l law
 		for i, m := 0, g.mechanism().laws[0]; i < len(m.p); i++ {
 			l.add(m.p[i], m.q[i])
 		}
+		trials := 1 + g.below(30)
 		shape, success, mean := g.within(-0.9, 5), g.within(0.1, 1), g.logWithin(0.05, 20)
-		k := []repetitions.Distribution{repetitions.NegativeBinomial{Shape: shape, Success: success}, repetitions.Poisson{Mean: mean}, repetitions.TruncatedPoisson{Rate: mean}}[i%3]
+		k := []repetitions.Distribution{repetitions.NegativeBinomial{Shape: shape, Success: success}, repetitions.Poisson{Mean: mean}, repetitions.TruncatedPoisson{Rate: mean}, repetitions.Binomial{Trials: trials, Probability: 0.99 * success}}[i%4]
 		ratio := func(n float64) float64 { return mean / (n + 1) } // of P(K = n+1) to P(K = n)
-		if i%3 == 0 {
+		switch i % 4 {
+		case 0:
 			ratio = func(n float64) float64 { return (1 - success) * (n + shape) / (n + 1) }
+		case 3:
+			ratio = func(n float64) float64 {
+				return (float64(trials) - n) / (n + 1) * 0.99 * success / (1 - 0.99*success)
+			}
 		}
 		got, atMost := l.best(k, []int{-0, -1, -2, -3, -4}[:len(l.p)]), number(1)
 		for j, p := range l.p {
@@ -154,11 +167,11 @@ func TestAdversaryLaws(t *testing.T) {
 			weight, total, best := number(1), number(0), number(0)
 			for n := range 600 {
 				switch {
-				case n > 0 || i%3 == 1:
+				case n > 0 || i%2 == 1:
 					total.Add(total, weight)
 					best.Add(best, number(0).Mul(weight, number(0).Sub(high, low)))
 					fallthrough
-				case i%3 == 2: // nothing at 0, but the recursion begins there
+				case i%4 == 2: // nothing at 0, but the recursion begins there
 					weight.Mul(weight, number(ratio(float64(n))))
 				}
 				high, low = number(0).Mul(high, atMost), number(0).Mul(low, less)
@@ -292,7 +305,7 @@ func (g *genes) mechanism() dominated {
 	normalise(l.p)
 	normalise(l.q)
 	g.note("mechanism: p %v, q %v", l.p, l.q)
-	bound := g.pair(func() (*Pair, error) { return discrete(l).pair(g.step), nil })
+	bound := g.pair(func() (*Pair, error) { return l.pair(g.step), nil })
 	return dominated{laws: []law{l, g.processed(l)}, bound: bound}
 }
 

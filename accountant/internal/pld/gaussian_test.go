@@ -74,28 +74,6 @@ func TestOneSampledStep(t *testing.T) {
 	}
 }
 
-// TestTwoSampledSteps integrates the second step's exact divergence over the first step's outcome.
-func TestTwoSampledSteps(t *testing.T) {
-	for _, c := range [][2]float64{{0.02, 0.8}, {0.3, 2}} {
-		g, s := c[0], c[1]
-		d := onItsGrid(t, g, s, 2)
-		for _, epsilon := range []float64{0.01, 0.1, 0.3, 1, 2, 4} {
-			const nodes = 50000
-			want := 0.0
-			for i := range nodes {
-				x := (float64(i)+0.5)/nodes*(1+24*s) - 12*s
-				q := math.Exp(-x*x/2/s/s) / s / math.Sqrt(2*math.Pi)
-				l := sampledLoss(g, (x-0.5)/s/s)
-				want += q * math.Exp(l) * sampledDelta(g, s, epsilon-l) * (1 + 24*s) / nodes
-			}
-			got := d.Remove(epsilon) * (1 + 1e-9)
-			if want > 1e-14 && (got < want*(1-1e-8) || got > want*1.01) {
-				t.Errorf("rate %v, noise %v, epsilon %v: delta %v, want %v and at most 1 %% more", g, s, epsilon, got, want)
-			}
-		}
-	}
-}
-
 // Large losses of rarely sampled mechanisms, by mpmath with 60 digits at the float64 arguments.
 func TestSampledLossAtTheEnds(t *testing.T) {
 	for _, c := range []struct{ rate, x, want float64 }{

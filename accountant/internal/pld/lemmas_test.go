@@ -8,7 +8,7 @@ import (
 )
 
 // drawSingular is drawDiscrete with outcomes that only one of the neighbours has, but never no others.
-func drawSingular(t *rapid.T, name string) discrete {
+func drawSingular(t *rapid.T, name string) law {
 	d := drawDiscrete(t, name)
 	n := len(d.p)
 	for _, x := range [][]float64{d.p, d.q} {
@@ -32,25 +32,18 @@ func TestBoundsOfSingularMechanisms(t *testing.T) {
 			}
 			return p
 		}
-		dominates(t, "composed", must(Composed(d.pair(step), e.pair(step))), d.product(e))
-		dominates(t, "power", must(d.pair(step).Power(3)), d.product(d).product(d))
+		dominates(t, "composed", must(Composed(d.pair(step), e.pair(step))), d.then(always(e)))
+		dominates(t, "power", must(d.pair(step).Power(3)), d.then(always(d)).then(always(d)))
 		either := must(Maximum([]*Pair{d.pair(step), e.pair(step)}))
 		dominates(t, "maximum, first", either, d)
 		dominates(t, "maximum, second", either, e)
 		g := rapid.Float64Range(0.01, 1).Draw(t, "rate")
-		sampled := discrete{q: d.q}
-		for i := range d.p {
-			sampled.p = append(sampled.p, (1-g)*d.q[i]+g*d.p[i])
-		}
-		dominates(t, "sampled", must(Sampled(d.pair(step), g)), sampled)
-		followers := make([]discrete, len(d.p))
-		for i := range followers {
-			followers[i] = e
-		}
+		dominates(t, "sampled", must(Sampled(d.pair(step), g)), d.sampled(g))
 		q := rapid.Float64Range(0.01, 0.99).Draw(t, "q")
 		s := Subset{Tune: d.pair(step), Base: e.pair(step), Rate: q}
-		dominates(t, "variant 1", s, subsetOf(d, followers, q))
-		dominates(t, "variant 1 on the grid", must(s.Pair()), subsetOf(d, followers, q))
+		exact := d.subsetThen(q, e.merged(t, len(d.p)))
+		dominates(t, "variant 1", s, exact)
+		dominates(t, "variant 1 on the grid", must(s.Pair()), exact)
 		k := drawRepetitions(t)
 		dominates(t, "best of K", must(bestOf(d.pair(step), k)), d.selected(k))
 	})

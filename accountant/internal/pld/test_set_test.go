@@ -38,7 +38,7 @@ func TestAccuracyOnATestSetIsAWorstOrder(t *testing.T) {
 	}{
 		{repetitions.Poisson{Mean: 15}, 3.4}, {repetitions.NegativeBinomial{Shape: 1, Success: 1. / 15}, 2.3}, {repetitions.Binomial{Trials: 30, Probability: 0.5}, 3.9},
 	} {
-		place := lossPair(l).worstInterval(c.k, math.Exp(c.epsilon))
+		place := l.worstInterval(c.k, math.Exp(c.epsilon))
 		// The test set: between neighbouring cells as many samples as the accuracy is to change by.
 		var at []float64
 		var class []bool
@@ -69,28 +69,24 @@ func TestAccuracyOnATestSetIsAWorstOrder(t *testing.T) {
 }
 
 // worstInterval returns the place of each outcome in the worst order that grows an interval of whole outcomes.
-func (d lossPair) worstInterval(k repetitions.Distribution, c float64) []int {
+func (d law) worstInterval(k repetitions.Distribution, c float64) []int {
 	n := len(d.p)
-	phis := d.phis(k)
+	o, f := d.intervals(k), above(c)
 	value, aboveNext := make([][]float64, n+1), make([][]bool, n+1) // [j][i]
-	f := above(c)
-	added := func(from, to [2]float64) float64 { return f(to[0]-from[0], to[1]-from[1]) }
-	var phi [][2]float64
+	added := func(i, j, cell int) float64 { x := o.added(i, j, cell); return f(x[0], x[1]) }
 	best, from := math.Inf(-1), 0
 	for j := n; j >= 0; j-- {
-		longer := phi
-		phi = phis(j)
 		value[j], aboveNext[j] = make([]float64, j+1), make([]bool, j+1)
 		for i := range j + 1 {
 			v := math.Inf(-1)
 			switch {
 			case j < n:
-				v, aboveNext[j][i] = value[j+1][i]+added(phi[i], longer[i]), true
+				v, aboveNext[j][i] = value[j+1][i]+added(i, j+1, j), true
 			case i == 0:
 				v = 0
 			}
 			if i > 0 {
-				if w := value[j][i-1] + added(phi[i], phi[i-1]); w > v {
+				if w := value[j][i-1] + added(i-1, j, i-1); w > v {
 					v, aboveNext[j][i] = w, false
 				}
 			}
