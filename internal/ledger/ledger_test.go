@@ -282,11 +282,11 @@ func TestRecordIsOncePerRun(t *testing.T) {
 	l, d := open(t, t.TempDir()), rows("a.csv", span(0, 100)...)
 	r := gaussian(t, "1", d, 2, 1e-5)
 	record(t, l, r)
-	before, _, _ := l.store.read()
+	before, _ := l.store.read()
 	moved := r
 	moved.Path, moved.Version, moved.Data.Name = "/elsewhere", "newer", "renamed.csv"
 	record(t, l, r, moved)
-	after, _, _ := l.store.read()
+	after, _ := l.store.read()
 	if len(after.releases) != 1 || after.releases[0].Path != before.releases[0].Path {
 		t.Errorf("%+v, want one release as it was", after.releases)
 	}

@@ -46,7 +46,7 @@ func sameBooks(t testing.TB, got, want *book) {
 	}
 }
 
-// The file of version 1 stays readable, and nothing that it holds is lost when it is written anew.
+// The form of the file, of which nothing is lost when it is written anew.
 func TestGoldenFile(t *testing.T) {
 	golden, err := os.ReadFile("testdata/v1.json")
 	if err != nil {
