@@ -123,16 +123,3 @@ func FuzzParquet(f *testing.F) {
 		})
 	})
 }
-
-func FuzzNPYHeader(f *testing.F) {
-	f.Add(head("<f4", "False", "(2, 2)"))
-	f.Fuzz(func(t *testing.T, text string) {
-		h, err := parseNPYHeader(text)
-		if err != nil {
-			return
-		}
-		if len(h.shape) == 0 || h.dtype.size < 1 {
-			t.Fatalf("%q: %+v", text, h)
-		}
-	})
-}

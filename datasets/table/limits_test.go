@@ -2,67 +2,14 @@ package table
 
 import (
 	"archive/zip"
-	"bytes"
-	"compress/flate"
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
-
-// deflated returns a Deflate stream of a beginning and so many million bytes of one text. It packs few of them: flushed
-// blocks can be repeated.
-func deflated(t testing.TB, beginning, fill string, millions int) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	w, err := flate.NewWriter(&out, flate.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
-	more := func(s []byte) []byte {
-		before := out.Len()
-		if _, err := w.Write(s); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		return bytes.Clone(out.Bytes()[before:])
-	}
-	million := bytes.Repeat([]byte(fill), 1_000_000/len(fill))
-	start := slices.Concat(more([]byte(beginning)), more(million))
-	again := more(million)
-	return slices.Concat(start, bytes.Repeat(again, max(0, millions-1)), []byte{3, 0}) // and an empty last block
-}
-
-// npzOf returns an archive of deflated arrays.
-func npzOf(t testing.TB, entries map[string][]byte) string {
-	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	var names []string
-	for name := range entries {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		f, err := w.CreateRaw(&zip.FileHeader{Name: name + ".npy", Method: zip.Deflate, CompressedSize64: uint64(len(entries[name])), UncompressedSize64: 1 << 40})
-		if err == nil {
-			_, err = f.Write(entries[name])
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
 
 // onePage returns a Parquet file of a column of int32 whose only page, repeated, has a header and data made by hand.
 // Changes are made to its footer.

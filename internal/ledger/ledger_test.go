@@ -362,25 +362,6 @@ func TestTunings(t *testing.T) {
 	}
 }
 
-func BenchmarkAccount(b *testing.B) {
-	d := Named("mnist", 60000)
-	for _, c := range []struct{ releases, different int }{{1, 1}, {5, 1}, {20, 1}, {200, 1}, {5, 5}, {16, 16}, {20, 20}, {200, 200}} {
-		b.Run(fmt.Sprintf("%d/%d", c.releases, c.different), func(b *testing.B) {
-			var all []Release
-			for i := range c.releases {
-				run := accountant.DPSGD(0.0213, 1.4833307+0.01*float64(i%c.different), 1878)
-				all = append(all, Release{Run: fmt.Sprint(i), Data: d, Event: accountant.Variant1(0.1, accountant.Poisson{Mean: 15}, run), Epsilon: 4, Delta: 1e-5})
-			}
-			var epsilon float64
-			for b.Loop() {
-				a := account(b, open(b, b.TempDir()), d, all...)
-				epsilon = a.With.Epsilon
-			}
-			b.ReportMetric(epsilon, "epsilon")
-		})
-	}
-}
-
 // Several releases are recorded at once, or none of them; what is recorded already is left alone.
 func TestRecordAll(t *testing.T) {
 	l, d := open(t, t.TempDir()), Named("mnist", 60000)
