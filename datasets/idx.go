@@ -45,7 +45,8 @@ func (d idxSet) images(ctx context.Context, s *store) (*RawSet, error) {
 		if err != nil {
 			return nil, err
 		}
-		*part.to = Images{N: lengths[0], Shape: []int{1, lengths[1], lengths[2]}, Classes: d.classes, Pixels: pixels, Labels: labels}
+		shape := []int{1, lengths[1], lengths[2]}
+		*part.to = Images{N: lengths[0], Shape: shape, Classes: d.classes, Pixels: pixels, Labels: labels}
 	}
 	return raw, nil
 }

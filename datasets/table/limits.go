@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/memory"
 )
 
-// maxUnpacked returns the number of bytes that a Parquet file of size bytes may unpack to, by the claims of its headers:
-// a flipped bit in one took 2.8 GB. Data rarely come to a tenth of it.
+// maxUnpacked returns the number of bytes that a Parquet file of size bytes may unpack to, by the claims of its
+// headers: a flipped bit in one took 2.8 GB. Data rarely come to a tenth of it.
 func maxUnpacked(size int64) int64 {
 	return max(256<<20, 200*min(size, math.MaxInt64/200))
 }

@@ -81,7 +81,10 @@ func (s *store) write(b *book) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.tidy(), durable.Replace(s.path(), temporary, text, 0o600, s.after)); err != nil {
+	if err = s.tidy(); err == nil {
+		err = durable.Replace(s.path(), temporary, text, 0o600, s.after)
+	}
+	if err != nil {
 		return &FileError{s.path(), "can't be written; the old one is as it was", err}
 	}
 	if err := durable.SyncFolder(s.dir); err != nil {
