@@ -263,6 +263,21 @@ func TestWrongPlaces(t *testing.T) {
 	}
 }
 
+// What can't be removed stops a record before it writes.
+func TestLeftoverThatStays(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ".ledger-1.tmp", "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, dir)
+	if _, err := l.Record(t.Context(), gaussian(t, "1", Named("mnist", 1), 3, 1e-5)); err == nil || !strings.Contains(err.Error(), "the old one is as it was") {
+		t.Error(err)
+	}
+	if all, err := l.Releases(); len(all) != 0 || err != nil {
+		t.Errorf("%d releases, %v", len(all), err)
+	}
+}
+
 // Fifty writers in one process lose nothing of each other.
 func TestConcurrentRecorders(t *testing.T) {
 	dir := t.TempDir()
