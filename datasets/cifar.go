@@ -123,7 +123,7 @@ func (d cifar) read(ctx context.Context, src *source) (*RawSet, error) {
 func newCIFARImages(n int) Images {
 	return Images{
 		N: n, Shape: []int{3, cifarSide, cifarSide}, Classes: cifarClasses,
-		Pixels: makeLarge[byte](n * cifarImage),
+		Pixels: make([]byte, n*cifarImage),
 		Labels: make([]byte, n),
 	}
 }

@@ -20,9 +20,7 @@
 //
 // A text becomes a row of Options.TextLength WordPiece tokens and a row of weights, 1/k for each of its k real tokens.
 // Reviews are sorted by class, then by file name, so archive and folder give the same order. Bytes that aren't UTF-8
-// are dropped. An empty review becomes the two tokens [CLS] and [SEP]. The cache folder keeps the tokens under a hash
-// of the texts, the vocabulary and the version of this code. Only its owner can read it, since it may hold private
-// data.
+// are dropped. An empty review becomes the two tokens [CLS] and [SEP].
 //
 // # Normalisation
 //
@@ -33,10 +31,4 @@
 // for channel c, the first axis of a sample. Mean and Std are public constants in the code. They aren't computed from
 // the loaded data, since a mean over private samples would be a query without accounting. MNIST has the constants of
 // the Opacus examples, which the paper's experiments use.
-//
-// # Checks
-//
-// [Set.Check] finds faults that would otherwise only be visible as bad results of training: values that aren't finite,
-// labels out of range, counts that disagree, a test set of another shape than the training set. Its errors, and the
-// error of a wrong checksum, match [ErrInvalid].
 package datasets

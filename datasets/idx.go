@@ -29,168 +29,90 @@ func (d idxSet) normalisation() Normalisation {
 	return Normalisation{Mean: []float64{d.mean}, Std: []float64{d.std}}
 }
 
-// images reads the four files from the store, which verifies them. An error about a wrong file names it and matches
-// [ErrInvalid].
+// images reads the four files from the store, which verifies them.
 func (d idxSet) images(ctx context.Context, s *store) (*RawSet, error) {
-	train, test, err := readSplits(ctx, s, d, io.ReadFull)
-	if err != nil {
-		return nil, err
-	}
-	raw := func(s *idxSplit[byte]) Images {
-		return Images{N: s.images.dims[0], Shape: s.shape(), Classes: d.classes, Pixels: s.images.data, Labels: s.labels}
-	}
-	return &RawSet{
-		Name: d.name, Train: raw(train), Test: raw(test), Normalisation: d.normalisation(), Edition: OK,
-	}, nil
-}
-
-// load is like images, but normalises each part of a file as soon as it is unpacked, without memory for the raw images.
-func (d idxSet) load(ctx context.Context, s *store) (*Set, error) {
-	train, test, err := readSplits(ctx, s, d, d.normalisation().readFull)
-	if err != nil {
-		return nil, err
-	}
-	normalised := func(s *idxSplit[float32]) Split {
-		return Split{
-			N: s.images.dims[0], SampleShape: s.shape(), Classes: d.classes,
-			Samples: s.images.data, Labels: integers(s.labels),
+	raw := &RawSet{Name: d.name, Normalisation: d.normalisation(), Edition: OK}
+	for _, part := range []struct {
+		images, labels string
+		to             *Images
+	}{{trainImages, trainLabels, &raw.Train}, {testImages, testLabels, &raw.Test}} {
+		lengths, pixels, err := s.readIDX(ctx, part.images, 3)
+		if err != nil {
+			return nil, err
 		}
+		_, labels, err := s.readIDX(ctx, part.labels, 1)
+		if err != nil {
+			return nil, err
+		}
+		shape := []int{1, lengths[1], lengths[2]}
+		*part.to = Images{N: lengths[0], Shape: shape, Classes: d.classes, Pixels: pixels, Labels: labels}
 	}
-	return &Set{
-		Name: d.name, Train: normalised(train), Test: normalised(test), Normalisation: d.normalisation(), Edition: OK,
-	}, nil
+	return raw, nil
 }
 
-// idxSplit is a split, with pixels as bytes or normalised.
-type idxSplit[T byte | float32] struct {
-	images *idxArray[T]
-	labels []byte
-}
-
-func (s *idxSplit[T]) shape() []int { return []int{1, s.images.dims[1], s.images.dims[2]} }
-
-// A valueReader reads one byte for each value of a slice until the slice is full, like [io.ReadFull]. It returns the
-// number of values read, and an error if the input ends before.
-type valueReader[T byte | float32] func(in io.Reader, values []T) (int, error)
-
-// readSplits reads both splits of d.
-func readSplits[T byte | float32](ctx context.Context, s *store, d idxSet, read valueReader[T]) (train, test *idxSplit[T], err error) {
-	if train, err = readSplit(ctx, s, d, trainImages, trainLabels, read); err != nil {
-		return nil, nil, err
-	}
-	test, err = readSplit(ctx, s, d, testImages, testLabels, read)
-	return train, test, err
-}
-
-// readSplit reads images and their labels, which must be as many.
-func readSplit[T byte | float32](
-	ctx context.Context, s *store, d idxSet, imagesName, labelsName string, read valueReader[T],
-) (*idxSplit[T], error) {
-	imagesPath, images, err := readIDX(ctx, s, imagesName, 3, read)
-	if err != nil {
-		return nil, err
-	}
-	labelsPath, labels, err := readIDX(ctx, s, labelsName, 1, io.ReadFull)
-	if err != nil {
-		return nil, err
-	}
-	if images.dims[0] != labels.dims[0] {
-		return nil, invalidf("%s has %d labels for the %d images of %s",
-			labelsPath, labels.dims[0], images.dims[0], imagesPath)
-	}
-	if err := checkLabels(labels.data, d.classes); err != nil {
-		return nil, fmt.Errorf("%s: %w", labelsPath, err)
-	}
-	return &idxSplit[T]{images, labels.data}, nil
-}
-
-func readIDX[T byte | float32](
-	ctx context.Context, s *store, name string, axes int, read valueReader[T],
-) (path string, a *idxArray[T], err error) {
+func (s *store) readIDX(ctx context.Context, name string, axes int) (lengths []int, values []byte, err error) {
 	path, contents, err := s.read(ctx, name)
 	if err != nil {
-		return path, nil, err
+		return nil, nil, err
 	}
-	a, err = parseIDX(contents, read)
-	if err != nil {
-		return path, nil, fmt.Errorf("%s: %w", path, err)
+	if lengths, values, err = DecodeIDX(contents, axes); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if len(a.dims) != axes {
-		return path, nil, invalidf("%s: %d axes, want %d", path, len(a.dims), axes)
-	}
-	return path, a, nil
-}
-
-// idxArray is an array of the given shape, row-major.
-type idxArray[T byte | float32] struct {
-	dims []int
-	data []T
+	return lengths, values, nil
 }
 
 // maxIDX bounds the bytes of an array, so that a wrong header isn't mistaken for a large data set.
 const maxIDX = 1 << 31
 
-// mostExpanded bounds the bytes that a compressed byte can become (zlib's "Technical details": 1032 to 1).
-const mostExpanded = 1032
-
 var gzipMagic = []byte{0x1f, 0x8b}
 
-// parseIDX reads an idx file of unsigned bytes, which may be compressed with gzip. The format, from
-// the MNIST page of LeCun, Cortes and Burges: two zero bytes, the type (8: unsigned byte), the number
-// of axes, the length of each axis as a big-endian 32-bit number, then the values, row-major. Any
-// departure is an error that matches [ErrInvalid], as is an array without values. Memory grows with the file, not
-// with the header's claim.
-func parseIDX[T byte | float32](file []byte, read valueReader[T]) (*idxArray[T], error) {
+// DecodeIDX decodes a file in MNIST's format, packed by gzip or not: an array of bytes of the given number of axes,
+// such as 3 for images and 1 for labels. It returns the lengths of the axes, and the bytes, row-major. An error about
+// a wrong file matches [ErrInvalid].
+//
+// The format, from the MNIST page of LeCun, Cortes and Burges: two zero bytes, the type (8: unsigned byte), the number
+// of axes, the length of each axis as a big-endian 32-bit number, then the values, row-major. Memory grows with the
+// file, not with the header's claim.
+func DecodeIDX(file []byte, axes int) (lengths []int, values []byte, err error) {
 	var in io.Reader = bytes.NewReader(file)
 	if bytes.HasPrefix(file, gzipMagic) {
-		unpacked, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, invalidf("unpack: %v", err)
+		if in, err = gzip.NewReader(in); err != nil {
+			return nil, nil, invalidf("unpack: %v", err)
 		}
-		in = unpacked
 	}
-
 	var magic [4]byte
 	if _, err := io.ReadFull(in, magic[:]); err != nil {
-		return nil, invalidf("read the idx header: %v", err)
+		return nil, nil, invalidf("read the idx header: %v", err)
 	}
 	const unsignedByte = 8
 	if magic[0] != 0 || magic[1] != 0 || magic[2] != unsignedByte || magic[3] == 0 {
-		return nil, invalidf("not an idx file of unsigned bytes: it begins with %x", magic)
+		return nil, nil, invalidf("not an idx file of unsigned bytes: it begins with %x", magic)
 	}
-	lengths := make([]uint32, magic[3])
-	if err := binary.Read(in, binary.BigEndian, lengths); err != nil {
-		return nil, invalidf("read the idx header: %v", err)
+	if int(magic[3]) != axes {
+		return nil, nil, invalidf("%d axes, want %d", magic[3], axes)
 	}
-	a := &idxArray[T]{}
 	size := int64(1)
-	for _, n := range lengths {
-		if n == 0 {
-			return nil, invalidf("no values: the lengths of the axes are %d", lengths)
+	for range axes {
+		var n uint32
+		if err := binary.Read(in, binary.BigEndian, &n); err != nil {
+			return nil, nil, invalidf("read the idx header: %v", err)
 		}
-		size *= int64(n) // below 2^31 · 2^32
-		if size >= maxIDX {
-			return nil, invalidf("the lengths of the axes, %d, are too large", lengths)
+		lengths = append(lengths, int(n))
+		if size *= int64(n); size <= 0 || size >= maxIDX { // a product is below 2^31 · 2^32
+			return nil, nil, invalidf("an array of the lengths %d has no values, or too many", lengths)
 		}
-		a.dims = append(a.dims, int(n))
-	}
-
-	a.data = makeLarge[T](int(min(size, mostExpanded*int64(len(file)))))
-	n, err := read(in, a.data)
-	if err == nil && int64(n) < size {
-		err = io.EOF
-	}
-	if err != nil {
-		return nil, invalidf("value %d of %d: %v", n, size, describe(err))
 	}
 	// Reading on to the end also makes gzip compare its checksum.
-	switch more, err := io.CopyN(io.Discard, in, 1); {
-	case more > 0:
-		return nil, invalidf("more than the %d values that the header announces", size)
-	case !errors.Is(err, io.EOF):
-		return nil, invalidf("after the last value: %v", err)
+	if values, err = io.ReadAll(io.LimitReader(in, size+1)); err != nil {
+		return nil, nil, invalidf("value %d of %d: %s", len(values), size, describe(err))
 	}
-	return a, nil
+	switch n := int64(len(values)); {
+	case n < size:
+		return nil, nil, invalidf("value %d of %d: the file ends here", n, size)
+	case n > size:
+		return nil, nil, invalidf("more than the %d values that the header announces", size)
+	}
+	return lengths, values, nil
 }
 
 func describe(err error) string {

@@ -3,7 +3,6 @@ package datasets
 import (
 	"context"
 	"fmt"
-	"io"
 	"runtime"
 	"sync"
 )
@@ -84,7 +83,7 @@ func (im *Images) split(n Normalisation) Split {
 	s := Split{
 		N:           im.N,
 		SampleShape: im.Shape,
-		Samples:     makeLarge[float32](len(im.Pixels)),
+		Samples:     make([]float32, len(im.Pixels)),
 		Labels:      integers(im.Labels),
 		Classes:     im.Classes,
 	}
@@ -129,17 +128,5 @@ func (n Normalisation) table(channel int) *sampleValues {
 func (t *sampleValues) normalise(dst []float32, pixels []byte) {
 	for i, p := range pixels[:len(dst)] {
 		dst[i] = t[p]
-	}
-}
-
-// readFull is a [valueReader] of images of one channel, which it normalises.
-func (n Normalisation) readFull(in io.Reader, dst []float32) (int, error) {
-	table, part := n.table(0), make([]byte, 64<<10) // stays in a core's cache
-	for done := 0; ; {
-		k, err := io.ReadFull(in, part[:min(len(part), len(dst)-done)])
-		table.normalise(dst[done:][:k], part)
-		if done += k; err != nil || done == len(dst) {
-			return done, err
-		}
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"io"
 	"path"
 	"slices"
@@ -111,54 +109,20 @@ type review struct {
 // 10001_10.txt. An archive and its unpacked folder have the same.
 type reviews [4][]review
 
-// digest returns a hash of all texts and their folders.
-func (r *reviews) digest() [sha256.Size]byte {
-	h := sha256.New()
-	for _, folder := range r {
-		binary.Write(h, binary.LittleEndian, uint64(len(folder)))
-		for _, review := range folder {
-			binary.Write(h, binary.LittleEndian, uint64(len(review.text)))
-			h.Write(review.text)
-		}
-	}
-	return [sha256.Size]byte(h.Sum(nil))
-}
-
-// load returns the reviews as tokens, from the cache if it has them.
+// load returns the reviews as tokens.
 func (d imdb) load(ctx context.Context, s *store) (*Set, error) {
-	path, contents, err := s.readFile(ctx, s.files[1])
+	pieces, err := s.vocabulary(ctx)
 	if err != nil {
 		return nil, err
-	}
-	pieces, err := wordpiece.Parse(contents)
-	if err != nil {
-		return nil, invalidf("%s: %v", path, err)
 	}
 	src, err := s.source(ctx, s.files[0])
 	if err != nil {
 		return nil, err
 	}
 	defer src.close()
-
-	// A verified archive is identified by its checksum; a folder must be read.
-	var all *reviews
-	data := []byte(s.files[0].sum)
-	if src.archive == nil {
-		if all, err = d.read(ctx, src); err != nil {
-			return nil, err
-		}
-		digest := all.digest()
-		data = digest[:]
-	}
-	cache := s.tokenCache(tokenSizes{vocabulary: pieces.Size(), length: s.textLength, train: 2 * d.class, test: 2 * d.class}, data, contents)
-	if set := cache.read(); set != nil {
-		set.Name, set.Edition = s.info.Name, src.edition()
-		return set, nil
-	}
-	if all == nil {
-		if all, err = d.read(ctx, src); err != nil {
-			return nil, err
-		}
+	all, err := d.read(ctx, src)
+	if err != nil {
+		return nil, err
 	}
 	t := tokeniser{Vocabulary: pieces, length: s.textLength, total: 4 * d.class, progress: s.tokenising}
 	set := &Set{Name: s.info.Name, Edition: src.edition()}
@@ -168,8 +132,20 @@ func (d imdb) load(ctx context.Context, s *store) (*Set, error) {
 	if set.Test, err = t.split(ctx, all[2], all[3]); err != nil {
 		return nil, err
 	}
-	cache.write(set)
 	return set, nil
+}
+
+// vocabulary reads the second file.
+func (s *store) vocabulary(ctx context.Context) (*wordpiece.Vocabulary, error) {
+	path, contents, err := s.readFile(ctx, s.files[1])
+	if err != nil {
+		return nil, err
+	}
+	pieces, err := wordpiece.Parse(contents)
+	if err != nil {
+		return nil, invalidf("%s: %v", path, err)
+	}
+	return pieces, nil
 }
 
 // read reads all reviews. Each folder must have each number from 0 on once.

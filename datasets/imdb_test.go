@@ -43,9 +43,6 @@ func checkTinyIMDB(t *testing.T, set *Set, err error, edition State) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := set.Check(); err != nil {
-		t.Fatal(err)
-	}
 	if set.Name != "tiny-imdb" || set.Edition != edition {
 		t.Errorf("set %s, edition %q, want %q", set.Name, set.Edition, edition)
 	}
@@ -78,16 +75,12 @@ func TestIMDBArchiveAndFolder(t *testing.T) {
 	var progress []string
 	o.Progress = func(p Progress) { progress = append(progress, fmt.Sprint(p)) }
 	folder := filepath.Join(o.Dir, "tiny-imdb")
-	cache := filepath.Join(o.Cache, "tiny-imdb", "tokens-5.bin")
-	open := func(edition State, tokenised bool) {
+	open := func(edition State) {
 		t.Helper()
 		progress = nil
 		set, err := e.open(t.Context(), o)
 		checkTinyIMDB(t, set, err, edition)
-		want := []string(nil)
-		if tokenised {
-			want = []string{"{tiny-imdb tokenising reviews 6 12}", "{tiny-imdb tokenising reviews 12 12}"}
-		}
+		want := []string{"{tiny-imdb tokenising reviews 6 12}", "{tiny-imdb tokenising reviews 12 12}"}
 		if !slices.Equal(progress, want) {
 			t.Errorf("progress %v, want %v", progress, want)
 		}
@@ -95,8 +88,7 @@ func TestIMDBArchiveAndFolder(t *testing.T) {
 	writeTree(t, folder, map[string]string{
 		"tiny-imdb.tar.gz": string(tinyArchive(t, "aclImdb", tinyReviews())), vocabulary: tinyVocabulary,
 	})
-	open(OK, true)
-	open(OK, false) // from the cache
+	open(OK)
 
 	if err := os.Remove(filepath.Join(folder, "tiny-imdb.tar.gz")); err != nil {
 		t.Fatal(err)
@@ -105,27 +97,11 @@ func TestIMDBArchiveAndFolder(t *testing.T) {
 	writeTree(t, filepath.Join(folder, "aclImdb"), map[string]string{
 		"README": "!", "train/pos/._0_10.txt": "!", "train/pos/x_1.txt": "!", "train/unsup/0_0.txt": "!", "train/urls_pos.txt": "!",
 	})
-	open(Unverified, true) // what a folder holds is known by its texts, not by a checksum
-	open(Unverified, false)
+	open(Unverified)
 	files, err := e.verifyFiles(t.Context(), o)
 	if err != nil || len(files) != 2 || files[0].State != Unverified || files[1].State != OK {
 		t.Errorf("status %+v, error %v", files, err)
 	}
-
-	// A cache that is damaged, or of other data, is made anew.
-	kept, err := os.ReadFile(cache)
-	if err != nil {
-		t.Fatal(err)
-	}
-	writeTree(t, filepath.Dir(cache), map[string]string{"tokens-5.bin": string(flip(kept, len(kept)/2))})
-	open(Unverified, true)
-	open(Unverified, false)
-	writeTree(t, filepath.Join(folder, "aclImdb"), map[string]string{"test/neg/0_3.txt": "bad\u200b"})
-	open(Unverified, true)
-
-	// Without a place for a cache there is none.
-	o.Cache = filepath.Join(folder, vocabulary)
-	open(Unverified, true)
 }
 
 func TestIMDBRefuses(t *testing.T) {
@@ -176,8 +152,7 @@ func TestTextLengthRefused(t *testing.T) {
 func TestPublishedIMDB(t *testing.T) {
 	long.SkipRace(t, "it runs nothing side by side")
 	skipWithout(t, "imdb")
-	o := Options{Cache: t.TempDir()}
-	set, err := Open(t.Context(), "imdb", o)
+	set, err := Open(t.Context(), "imdb", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,10 +169,5 @@ func TestPublishedIMDB(t *testing.T) {
 	// Face's.
 	if got, want := set.Train.Tokens[:8], []int32{101, 5145, 1104, 170, 1299, 1150, 1144, 25126}; !slices.Equal(got, want) {
 		t.Errorf("the first tokens are %v, want %v", got, want)
-	}
-	again, err := Open(t.Context(), "imdb", o)
-	if err != nil || !slices.Equal(again.Train.Tokens, set.Train.Tokens) || !slices.Equal(again.Test.Weights, set.Test.Weights) ||
-		!slices.Equal(again.Test.Labels, set.Test.Labels) {
-		t.Errorf("the cache has other tokens, error %v", err)
 	}
 }

@@ -8,9 +8,6 @@ import (
 	"image/color"
 	_ "image/jpeg" // decoders for DecodeImage
 	_ "image/png"
-	"io"
-
-	"github.com/dptrain/dptrain/internal/wordpiece"
 )
 
 // NormalisationOf returns the constants by which [Open] makes samples of the bytes of the named data set's images, for
@@ -62,20 +59,6 @@ func DecodeImage(file []byte, shape []int) ([]byte, error) {
 	return pixels, nil
 }
 
-// DecodeIDX decodes a file in MNIST's format, packed by gzip or not: an array of bytes of the given number of axes,
-// such as 3 for images and 1 for labels. It returns the lengths of the axes, and the bytes, row-major. An error about
-// a wrong file matches [ErrInvalid].
-func DecodeIDX(file []byte, axes int) (lengths []int, values []byte, err error) {
-	a, err := parseIDX(file, io.ReadFull)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(a.dims) != axes {
-		return nil, nil, invalidf("%d axes, want %d", len(a.dims), axes)
-	}
-	return a.dims, a.data, nil
-}
-
 // Tokenise returns texts as [Open] returns those of data set imdb: each is cut to, or padded to, [Options.TextLength]
 // tokens. The split has no labels. It downloads the vocabulary if it is missing.
 func Tokenise(ctx context.Context, texts [][]byte, o Options) (Split, error) {
@@ -84,13 +67,9 @@ func Tokenise(ctx context.Context, texts [][]byte, o Options) (Split, error) {
 	if err != nil {
 		return Split{}, err
 	}
-	path, contents, err := store.readFile(ctx, store.files[1])
+	pieces, err := store.vocabulary(ctx)
 	if err != nil {
 		return Split{}, err
-	}
-	pieces, err := wordpiece.Parse(contents)
-	if err != nil {
-		return Split{}, invalidf("%s: %v", path, err)
 	}
 	reviews := make([]review, len(texts))
 	for i, text := range texts {

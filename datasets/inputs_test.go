@@ -131,21 +131,6 @@ func TestNormalisationOf(t *testing.T) {
 	}
 }
 
-func TestDecodeIDX(t *testing.T) {
-	file := []byte{0, 0, 8, 1, 0, 0, 0, 3, 7, 8, 9}
-	if lengths, values, err := DecodeIDX(file, 1); err != nil || !slices.Equal(lengths, []int{3}) || !slices.Equal(values, []byte{7, 8, 9}) {
-		t.Errorf("%v, %v, %v", lengths, values, err)
-	}
-	for _, wrong := range [][]byte{file[:10], nil, append(slices.Clone(file), 1)} {
-		if _, _, err := DecodeIDX(wrong, 1); !errors.Is(err, ErrInvalid) {
-			t.Errorf("%v: %v", wrong, err)
-		}
-	}
-	if _, _, err := DecodeIDX(file, 3); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "1 axes, want 3") {
-		t.Errorf("labels as images: %v", err)
-	}
-}
-
 // A review of the data set has the tokens that the data set has of it.
 func TestTokenise(t *testing.T) {
 	dir := os.Getenv("DPTRAIN_DATA")

@@ -24,7 +24,6 @@ func mnistEntry() *entry {
 			"https://storage.googleapis.com/cvdf-datasets/mnist/",
 		},
 		images:        set.images,
-		load:          set.load,
 		normalisation: set.normalisation(),
 	}
 }
@@ -55,7 +54,6 @@ func fashionMNISTEntry() *entry {
 			"https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
 		},
 		images:        set.images,
-		load:          set.load,
 		normalisation: set.normalisation(),
 	}
 }

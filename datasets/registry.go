@@ -102,8 +102,7 @@ func (e *entry) open(ctx context.Context, o Options) (*Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		set := raw.set()
-		return set, set.Check()
+		return raw.set(), nil
 	}
 	store, err := e.store(o)
 	if err != nil {
@@ -113,7 +112,7 @@ func (e *entry) open(ctx context.Context, o Options) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.info.Name, err)
 	}
-	return set, set.Check()
+	return set, nil
 }
 
 // Describe describes the named data set without looking for its files: Where and Edition are empty.

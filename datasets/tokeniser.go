@@ -23,7 +23,7 @@ func (t *tokeniser) split(ctx context.Context, classes ...[]review) (Split, erro
 	texts := slices.Concat(classes...)
 	s := Split{
 		N: len(texts), SampleShape: []int{t.length}, Vocabulary: t.Size(), Classes: len(classes),
-		Tokens: makeLarge[int32](len(texts) * t.length),
+		Tokens: make([]int32, len(texts)*t.length),
 		Labels: make([]int32, 0, len(texts)),
 	}
 	for class, reviews := range classes {
@@ -56,7 +56,7 @@ func (t *tokeniser) split(ctx context.Context, classes ...[]review) (Split, erro
 // setWeights sets the weights of texts with the given numbers of real tokens.
 func (s *Split) setWeights(used []int32) {
 	length := s.SampleSize()
-	s.Weights = makeLarge[float32](s.N * length)
+	s.Weights = make([]float32, s.N*length)
 	for i, n := range used {
 		weight := 1 / float32(n)
 		row := s.Weights[i*length:][:n]

@@ -10,11 +10,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 // tarFile is an entry of an archive. Without a type it is a plain file.
@@ -192,32 +189,6 @@ func TestVisitorStops(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-}
-
-// Members are read from an archive in any order, with anything between them.
-func TestTreeRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		want := rapid.MapOfN(
-			rapid.StringMatching(`(more/)?[a-zA-Z0-9_é]{1,120}\.txt`),
-			rapid.StringN(0, 10, 10), 0, 5).Draw(t, "members")
-		var files []tarFile
-		for name, contents := range want {
-			files = append(files, tarFile{name: "letters/" + name, contents: contents})
-		}
-		for name, contents := range rapid.MapOfN(rapid.StringMatching(`[a-z]{1,8}\.bin`), rapid.String(), 0, 3).Draw(t, "others") {
-			files = append(files, tarFile{name: "letters/" + name, contents: contents})
-		}
-		slices.SortFunc(files, func(a, b tarFile) int { return strings.Compare(a.contents, b.contents) })
-		got := map[string]string{}
-		err := letters.eachPacked(context.Background(), bytes.NewReader(tarball(t, files...)), func(member string, in io.Reader) error {
-			contents, err := io.ReadAll(in)
-			got[member] = string(contents)
-			return err
-		})
-		if err != nil || !maps.Equal(got, want) {
-			t.Fatalf("%v, error %v, want %v", got, err, want)
-		}
-	})
 }
 
 func FuzzTree(f *testing.F) {

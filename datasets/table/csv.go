@@ -16,10 +16,6 @@ import (
 // file a single cell in memory.
 const maxRecord = 64 << 20
 
-// maxCells bounds the cells of one row. An empty cell takes one byte in the file and a hundred in memory, and a row of
-// empty ones can be packed to a thousandth: without a bound, 60 KB took more memory than most machines have.
-const maxCells = 1 << 20
-
 // csvRows reads comma-separated values.
 type csvRows struct {
 	csv    *csv.Reader
@@ -29,16 +25,15 @@ type csvRows struct {
 	line   int
 }
 
-// openCSV reads the header of a file. size is its size in bytes, which bounds the size that a compressed file unpacks
-// to.
-func openCSV(file io.Reader, size int64, comma rune, compressed bool) (rows, error) {
-	r := &csvRows{budget: &budget{r: file, left: maxRecord, separators: maxCells}}
+// openCSV reads the header of a file.
+func openCSV(file io.Reader, comma rune, compressed bool) (rows, error) {
+	r := &csvRows{budget: &budget{file, maxRecord}}
 	if compressed {
 		unpacked, err := gzip.NewReader(bufio.NewReader(file))
 		if err != nil {
 			return nil, failed(err)
 		}
-		r.budget.r = &limited{r: unpacked, left: maxUnpacked(size), size: size}
+		r.budget.r = unpacked
 	}
 	in := bufio.NewReader(r.budget)
 	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
@@ -47,7 +42,6 @@ func openCSV(file io.Reader, size int64, comma rune, compressed bool) (rows, err
 	if beginning, _ := in.Peek(in.Size()); comma == ',' && semicolons(beginning) {
 		comma = ';'
 	}
-	r.budget.comma = []byte(string(comma))
 	r.csv = csv.NewReader(in)
 	r.csv.Comma, r.csv.ReuseRecord = comma, true
 	names, err := r.record()
@@ -70,31 +64,20 @@ func semicolons(beginning []byte) bool {
 	return bytes.ContainsRune(header, ';') && !bytes.ContainsRune(header, ',')
 }
 
-// budget is a reader that fails after left bytes or so many separators.
+// budget is a reader that fails after left bytes.
 type budget struct {
-	r          io.Reader
-	left       int
-	comma      []byte // empty: none are counted
-	separators int
+	r    io.Reader
+	left int
 }
 
-var (
-	errRecord = errors.New("a line")
-	errCells  = errors.New("cells")
-)
+var errRecord = errors.New("a line")
 
 func (b *budget) Read(p []byte) (int, error) {
-	switch {
-	case b.left <= 0:
+	if b.left <= 0 {
 		return 0, errRecord
-	case b.separators <= 0:
-		return 0, errCells
 	}
 	n, err := b.r.Read(p[:min(len(p), b.left)])
 	b.left -= n
-	if len(b.comma) > 0 {
-		b.separators -= bytes.Count(p[:n], b.comma)
-	}
 	return n, err
 }
 
@@ -130,7 +113,7 @@ func (r *csvRows) count() (int, error) {
 
 // record reads one row, which must have as many cells as the header.
 func (r *csvRows) record() ([]string, error) {
-	r.budget.left, r.budget.separators = maxRecord, maxCells
+	r.budget.left = maxRecord
 	record, err := r.csv.Read()
 	var wrong *csv.ParseError
 	switch {
@@ -144,8 +127,6 @@ func (r *csvRows) record() ([]string, error) {
 		return nil, &Error{Row: fmt.Sprintf("line %d", wrong.Line), Problem: e.Problem, Private: e.Private}
 	case errors.Is(err, errRecord):
 		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: fmt.Sprintf("a row of more than %d MB; is a quote not closed?", maxRecord>>20)}
-	case errors.Is(err, errCells):
-		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: fmt.Sprintf("a row of more than %d cells", maxCells)}
 	case err != nil:
 		e := failed(err)
 		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: e.Problem, Private: e.Private}

@@ -63,10 +63,9 @@
 //
 // # Memory
 //
-// The memory that a header's claim alone can take is limited. A packed file may unpack to 256 MiB or to 200 times
-// its size, whichever is more. For a compressed CSV file this limits its bytes; for an NPZ file the arrays' sizes
-// by their headers, which must be possible for their packed bytes; for a Parquet file the pages' sizes by their
-// headers. Damaged pages of a Parquet file without checksums may take more: parquet-go believes the lengths in them.
-// Uncompressed CSV isn't limited. Memory for one-hot categories is allocated only after their cells were read. The
-// memory for all values is checked against the machine's free memory before it is allocated.
+// The memory that a header's claim alone can take is limited where damage makes such claims: a row of a CSV file to
+// 64 MiB, an array of an NPZ file to the size that the archive lists, and the pages of a Parquet file to 256 MiB or to
+// 200 times the file's size, whichever is more. Damaged pages of a Parquet file without checksums may take more:
+// parquet-go believes the lengths in them. Memory for one-hot categories is allocated only after their cells were read.
+// The memory for all values is checked against the machine's free memory before it is allocated.
 package table

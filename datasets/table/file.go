@@ -38,10 +38,7 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err = file.Stat(); err == nil {
-		err = checkKind(path, info) // again, as the name may be another file's by now
-	}
-	if err != nil {
+	if info, err = file.Stat(); err != nil {
 		_ = file.Close() // nothing was written
 		return nil, err
 	}
@@ -136,7 +133,7 @@ func (f *File) rows(wanted func(name string) bool) (rows, error) {
 		if strings.Contains(strings.ToLower(filepath.Base(f.path)), ".tsv") {
 			comma = '\t'
 		}
-		return openCSV(io.NewSectionReader(f.file, 0, size), size, comma, strings.HasSuffix(format, ".gz"))
+		return openCSV(io.NewSectionReader(f.file, 0, size), comma, strings.HasSuffix(format, ".gz"))
 	}
 }
 

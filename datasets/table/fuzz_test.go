@@ -70,7 +70,7 @@ func FuzzCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		frugal(t, 64, func() {
-			r, err := openCSV(bytes.NewReader(text), int64(len(text)), ',', bytes.HasPrefix(text, []byte("\x1f\x8b")))
+			r, err := openCSV(bytes.NewReader(text), ',', bytes.HasPrefix(text, []byte("\x1f\x8b")))
 			walk(t, r, err)
 		})
 	})
@@ -81,7 +81,7 @@ func FuzzNPY(f *testing.F) {
 	f.Add([]byte(npy(2, head(">i8", "True", "(2, 2, 1)"), []int64{1, 2, 3, 4})))
 	f.Add([]byte(npy(3, head("<U2", "False", "(1,)"), []uint32{65, 66})))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		a, err := newNPYArray(bytes.NewReader(text), int64(len(text)))
+		a, err := newNPYArray(bytes.NewReader(text), uint64(len(text)))
 		if err != nil || a.width == 0 {
 			return
 		}
@@ -121,18 +121,5 @@ func FuzzParquet(f *testing.F) {
 			r, err := openParquet(bytes.NewReader(file), int64(len(file)), all)
 			walk(t, r, err)
 		})
-	})
-}
-
-func FuzzNPYHeader(f *testing.F) {
-	f.Add(head("<f4", "False", "(2, 2)"))
-	f.Fuzz(func(t *testing.T, text string) {
-		h, err := parseNPYHeader(text)
-		if err != nil {
-			return
-		}
-		if len(h.shape) == 0 || h.dtype.size < 1 {
-			t.Fatalf("%q: %+v", text, h)
-		}
 	})
 }

@@ -2,132 +2,14 @@ package table
 
 import (
 	"archive/zip"
-	"bytes"
-	"compress/flate"
 	"encoding/binary"
 	"fmt"
-	"io"
-	"math"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
-
-// deflated returns a Deflate stream of a beginning and so many million bytes of one text. It packs few of them: flushed
-// blocks can be repeated.
-func deflated(t testing.TB, beginning, fill string, millions int) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	w, err := flate.NewWriter(&out, flate.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
-	more := func(s []byte) []byte {
-		before := out.Len()
-		if _, err := w.Write(s); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		return bytes.Clone(out.Bytes()[before:])
-	}
-	million := bytes.Repeat([]byte(fill), 1_000_000/len(fill))
-	start := slices.Concat(more([]byte(beginning)), more(million))
-	again := more(million)
-	return slices.Concat(start, bytes.Repeat(again, max(0, millions-1)), []byte{3, 0}) // and an empty last block
-}
-
-// gzipBomb returns a file of deflated bytes, whose wrong checksum shows at its end only.
-func gzipBomb(t testing.TB, beginning, fill string, millions int) string {
-	const head = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
-	return head + string(deflated(t, beginning, fill, millions)) + strings.Repeat("\x00", 8)
-}
-
-// A small gzipped file that unpacks to too much is an error.
-func TestGzipBomb(t *testing.T) {
-	file := gzipBomb(t, "x,y\n1,a\n", strings.Repeat("1", 499_997)+",a\n", 300)
-	if len(file) > 1<<20 {
-		t.Fatalf("%d bytes", len(file))
-	}
-	const want = "the file unpacks to more than 256 MB, the most for a packed file of "
-	r, err := openCSV(strings.NewReader(file), int64(len(file)), ',', true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.count(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "gunzip") {
-		t.Errorf("count: %v", err)
-	}
-}
-
-// A limited reader returns all bytes up to the limit, and none after it.
-func TestLimited(t *testing.T) {
-	for n, want := range map[int64]error{4: nil, 5: nil, 6: &Error{}} {
-		got, err := io.ReadAll(&limited{r: strings.NewReader(strings.Repeat("x", int(n))), left: 5, size: 1})
-		if (err == nil) != (want == nil) || int64(len(got)) != min(n, 5) {
-			t.Errorf("%d bytes: %q, %v", n, got, err)
-		}
-	}
-}
-
-func TestMaxUnpacked(t *testing.T) {
-	for size, want := range map[int64]int64{0: 256 << 20, 1 << 20: 256 << 20, 2 << 20: 400 << 20, math.MaxInt64: math.MaxInt64 / 200 * 200} {
-		if got := maxUnpacked(size); got != want {
-			t.Errorf("%d: %d, want %d", size, got, want)
-		}
-	}
-}
-
-// npzOf returns an archive of deflated arrays.
-func npzOf(t testing.TB, entries map[string][]byte) string {
-	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	var names []string
-	for name := range entries {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		f, err := w.CreateRaw(&zip.FileHeader{Name: name + ".npy", Method: zip.Deflate, CompressedSize64: uint64(len(entries[name])), UncompressedSize64: 1 << 40})
-		if err == nil {
-			_, err = f.Write(entries[name])
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
-// An archive whose arrays unpack to too much is refused by their headers, before unpacking. Sizes in the archive's list
-// don't count.
-func TestNPZBomb(t *testing.T) {
-	array := func(rows, millions int) []byte {
-		return deflated(t, npy(1, head("|u1", "False", fmt.Sprintf("(%d,)", rows)), nil), "\x00", millions)
-	}
-	for name, c := range map[string]struct {
-		entries map[string][]byte
-		want    string
-	}{
-		"one":         {map[string][]byte{"x": array(300_000_000, 300)}, "the file unpacks to more than 256 MB, the most for a packed file of "},
-		"two":         {map[string][]byte{"x": array(200_000_000, 200), "y": array(200_000_000, 200)}, "save it by np.savez, not savez_compressed"},
-		"fewer there": {map[string][]byte{"x": array(200_000_000, 10)}, "column x: the file is cut short"},
-	} {
-		file := npzOf(t, c.entries)
-		frugal(t, 8, func() {
-			if _, err := openNPZ(strings.NewReader(file), int64(len(file)), all); err == nil || !strings.Contains(inFile("f", err).Error(), c.want) {
-				t.Errorf("%s: %v, want %s", name, err, c.want)
-			}
-		})
-	}
-}
 
 // onePage returns a Parquet file of a column of int32 whose only page, repeated, has a header and data made by hand.
 // Changes are made to its footer.
@@ -162,7 +44,7 @@ func TestParquetBomb(t *testing.T) {
 	many := onePage(t, 2, format.PageHeader{DataPageHeader: values(1 << 26)}, format.Uncompressed, "")
 	large := onePage(t, 1, format.PageHeader{DataPageHeader: values(1), UncompressedPageSize: 1 << 29}, format.Snappy, "\x00")
 	frame := onePage(t, 1, format.PageHeader{DataPageHeader: values(1), UncompressedPageSize: 4}, format.Zstd, "\x28\xb5\x2f\xfd\xa0\xff\xff\xff\x7f")
-	over := "the file unpacks to more than 256 MB, the most for a packed file of %d bytes; if it is meant to, save it as CSV"
+	over := "the file unpacks to more than 256 MB, the most for a file of %d bytes; if it is meant to, save it as CSV"
 	for file, want := range map[string]string{
 		many:  fmt.Sprintf(over, len(many)),
 		large: fmt.Sprintf(over, len(large)),

@@ -171,7 +171,7 @@ func TestSuggestedMissingOfArrays(t *testing.T) {
 func TestCategoriesOfTheFirstVersion(t *testing.T) {
 	s := &Schema{Label: Label{Name: "y", Task: Regression}, Columns: []Column{{Name: "a", Categories: []string{"x", "", "*"}}}, Shape: []int{3}}
 	read := func() []float32 {
-		f := unitsFile(t, "a\nNA\n\"\"\nz\n")
+		f := open(t, put(t, "rows.csv", "a\nNA\n\"\"\nz\n"))
 		got, err := s.Read(f, Predicting)
 		if err != nil {
 			t.Fatal(err)

@@ -299,7 +299,7 @@ type npyArray struct {
 }
 
 // newNPYArray reads an array's header. An array of more than most bytes is an error.
-func newNPYArray(in io.Reader, most int64) (*npyArray, error) {
+func newNPYArray(in io.Reader, most uint64) (*npyArray, error) {
 	in = bufio.NewReaderSize(in, 1<<16)
 	h, err := readNPYHeader(in)
 	if err != nil {
@@ -309,7 +309,7 @@ func newNPYArray(in io.Reader, most int64) (*npyArray, error) {
 	for _, d := range h.shape[1:] {
 		a.width *= d
 	}
-	if a.bytes() > most {
+	if uint64(a.bytes()) > most {
 		return nil, failed(io.ErrUnexpectedEOF)
 	}
 	return a, nil

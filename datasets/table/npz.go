@@ -40,30 +40,18 @@ func openNPZ(file io.ReaderAt, size int64, wanted func(string) bool) (rows, erro
 			e := problemf("entry %d is no .npy array; save the arrays alone, by np.savez", i+1).citing("it is called %q", entry.Name)
 			return nil, errors.Join(e, r.close())
 		}
-		if err := r.add(name, entry, size, wanted(name)); err != nil {
+		if err := r.add(name, entry, wanted(name)); err != nil {
 			return nil, errors.Join(inColumn(err, name), r.close())
 		}
 	}
 	if err := r.checkLengths(); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	var unpacked int64
-	for _, a := range r.arrays {
-		if !a.skipped {
-			unpacked += a.bytes()
-		}
-	}
-	if unpacked > maxUnpacked(size) {
-		return nil, errors.Join(overUnpacked(size, "save it by np.savez, not savez_compressed"), r.close())
-	}
 	return r, nil
 }
 
-// maxDeflated exceeds Deflate's maximum ratio: 258 bytes take at least two bits.
-const maxDeflated = 1040
-
 // add opens an array if it is wanted. Otherwise its name is private, and no error is returned about it.
-func (r *npzRows) add(name string, entry *zip.File, size int64, wanted bool) error {
+func (r *npzRows) add(name string, entry *zip.File, wanted bool) error {
 	if !wanted {
 		r.arrays = append(r.arrays, npzArray{field: field{name: name, skipped: true}})
 		return nil
@@ -73,9 +61,7 @@ func (r *npzRows) add(name string, entry *zip.File, size int64, wanted bool) err
 		return err
 	}
 	r.arrays = append(r.arrays, npzArray{field: field{name: name}, closer: in})
-	// The archive's list may claim any size, but an entry has no more packed bytes than the file.
-	packed := int64(min(entry.CompressedSize64, uint64(size)))
-	array, err := newNPYArray(in, maxDeflated*(packed+1))
+	array, err := newNPYArray(in, entry.UncompressedSize64)
 	if err != nil {
 		return err
 	}
@@ -100,7 +86,7 @@ func (r *npzRows) checkLengths() error {
 		case first == "":
 			first, r.n = a.name, a.length()
 		case a.length() != r.n:
-			return &Error{Column: a.name, Problem: fmt.Sprintf("%d rows, and %s has %d", a.length(), first, r.n)}
+			return &Error{Column: a.name, Problem: "another number of rows than an array before it; save them apart", Private: fmt.Sprintf("it has %d, and %s has %d", a.length(), textCell(first).quoted(), r.n)}
 		}
 	}
 	return nil

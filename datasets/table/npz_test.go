@@ -213,7 +213,7 @@ func TestWrongNPZ(t *testing.T) {
 		"complex":       {npy(1, head("<c8", "False", "(2,)"), nil), `another type; save it as numbers, booleans or text; its type is "<c8"`},
 		"empty text":    {npy(1, head("<U0", "False", "(2,)"), nil), `its type is "<U0"`},
 		"scalar":        {npy(1, head("<f4", "False", "()"), []float32{1}), "a single number, which has no rows"},
-		"other length":  {npy(1, head("<f4", "False", "(3,)"), []float32{1, 2, 3}), "column y: 2 rows, and x has 3"},
+		"other length":  {npy(1, head("<f4", "False", "(3,)"), []float32{1, 2, 3}), `column y: another number of rows than an array before it; save them apart; it has 2, and "x" has 3`},
 		"no values":     {npy(1, head("<f4", "False", "(2, 0)"), nil), "rows of no values, or of more than 16777216; its shape is [2 0]"},
 		"short":         {npy(1, head("<f4", "False", "(2, 2)"), []float32{1, 2, 3}), "row 2, column x: the file is cut short"},
 		"long":          {npy(1, head("<f4", "False", "(2, 2)"), []float32{1, 2, 3, 4, 5}), "column x: it has more bytes than its shape takes"},
@@ -275,29 +275,10 @@ func TestDamagedNPZIsOneError(t *testing.T) {
 // A row may have 2²⁴ values and no more.
 func TestNPZWidth(t *testing.T) {
 	for width, want := range map[int]string{1 << 24: "", 1<<24 + 1: "column x: rows of no values, or of more than 16777216"} {
-		file := npzOf(t, map[string][]byte{"x": deflated(t, npy(1, head("|u1", "False", fmt.Sprintf("(1, %d)", width)), nil), "\x00", 17)})
+		file := npz(t, zip.Deflate, map[string]string{"x": npy(1, head("|u1", "False", fmt.Sprintf("(1, %d)", width)), make([]byte, width))})
 		_, err := openNPZ(strings.NewReader(file), int64(len(file)), all)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(inFile("f", err).Error(), want)) {
 			t.Errorf("%d values: %v, want %q", width, err, want)
-		}
-	}
-}
-
-// The archive's list of entries can't give a small file a large array.
-func TestNPZClaimsPackedBytes(t *testing.T) {
-	for _, claimed := range []uint64{1 << 32, 1 << 40, 1 << 62} {
-		var b bytes.Buffer
-		w := zip.NewWriter(&b)
-		entry, err := w.CreateRaw(&zip.FileHeader{Name: "x.npy", Method: zip.Deflate, CompressedSize64: claimed, UncompressedSize64: 1 << 40})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = entry.Write(deflated(t, npy(1, head("|u1", "False", "(200000000,)"), nil), "\x00", 1))
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := openNPZ(bytes.NewReader(b.Bytes()), int64(b.Len()), all); err == nil || !strings.Contains(inFile("f", err).Error(), "column x: the file is cut short") {
-			t.Errorf("%d bytes claimed: %v", claimed, err)
 		}
 	}
 }

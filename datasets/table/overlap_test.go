@@ -3,26 +3,16 @@ package table
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
 // overlapOf compares two CSV files as a run does.
 func overlapOf(t *testing.T, o Options, header string, private, public []string) Overlap {
 	t.Helper()
-	dir := t.TempDir()
 	write := func(name string, rows []string) string {
-		text := header + "\n"
-		for _, row := range rows {
-			text += row + "\n"
-		}
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
+		return put(t, name, header+"\n"+strings.Join(rows, "\n")+"\n")
 	}
 	test := write("public.csv", public)
 	s, err := Infer(open(t, test), o)

@@ -45,7 +45,7 @@ func openParquet(file io.ReaderAt, size int64, wanted func(string) bool) (_ rows
 		if !c.skipped {
 			taken, err := c.open(opened, file, node.Index())
 			if unpacked -= taken; err == nil && unpacked < 0 {
-				err = overUnpacked(size, "save it as CSV")
+				err = problemf("the file unpacks to more than %s, the most for a file of %s; if it is meant to, save it as CSV", megabytes(maxUnpacked(size)), megabytes(size))
 			}
 			if err != nil {
 				return nil, inColumn(err, c.name)

@@ -295,31 +295,22 @@ func TestParquetEncodings(t *testing.T) {
 	}
 }
 
-func TestParquetCodecs(t *testing.T) {
+// Those that can be read are in TestParquetEncodings.
+func TestParquetCodec(t *testing.T) {
 	type row struct {
 		X float64 `parquet:"x"`
 		Y bool    `parquet:"y"`
 	}
-	for _, c := range []struct {
-		codec compress.Codec
-		want  string
-	}{
-		{&parquet.Uncompressed, ""}, {&parquet.Snappy, ""}, {&parquet.Gzip, ""}, {&parquet.Zstd, ""}, {&parquet.Brotli, ""},
-		{&parquet.Lz4Raw, "column x: compressed by LZ4_RAW; save it by snappy, gzip, zstd or brotli, or not compressed"},
-	} {
-		for _, version := range []int{1, 2} {
-			var b bytes.Buffer
-			w := parquet.NewGenericWriter[row](&b, parquet.Compression(c.codec), parquet.DataPageVersion(version))
-			if _, err := w.Write([]row{{1, true}, {2, false}}); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
-			_, got, err := read(t, put(t, "x.parquet", b.String()), Options{Label: "y"})
-			if c.want == "" && (err != nil || !slices.Equal(got.Values, []float32{1, 2})) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-				t.Errorf("%s, version %d: %+v, %v", c.codec, version, got, err)
-			}
-		}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b, parquet.Compression(&parquet.Lz4Raw))
+	if _, err := w.Write([]row{{1, true}, {2, false}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := read(t, put(t, "x.parquet", b.String()), Options{Label: "y"})
+	if err == nil || !strings.Contains(err.Error(), "column x: compressed by LZ4_RAW; save it by snappy, gzip, zstd or brotli, or not compressed") {
+		t.Error(err)
 	}
 }

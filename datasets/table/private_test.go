@@ -144,10 +144,7 @@ func TestErrorsKeepSecrets(t *testing.T) {
 	}
 	for name, f := range files {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), f.name)
-			if err := os.WriteFile(path, []byte(f.contents), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			path := put(t, f.name, f.contents)
 			errs := append(told(t, s, path), told(t, &regression, path)...)
 			if len(errs) == 0 {
 				t.Fatal("no error")

@@ -2,7 +2,6 @@ package table
 
 import (
 	"errors"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -20,101 +19,31 @@ type Sketch = sketch.Sketch
 // NaN, and true equals 1. [Sketch.Share] recognises a file to which rows were added, or of which rows were removed or
 // changed. A file with a column more or less, or with another name of a column, is another one.
 //
-// SketchOf reads the file once and keeps some thousand hashes. It leaves out what [Schema.Read] can leave out: columns
-// that can't be read and, beside them, arrays of an NPZ archive with no rows. In an archive whose arrays have different
-// lengths, those of each length are a set of rows of their own.
+// SketchOf reads the file once and keeps some thousand hashes. It leaves out columns of a Parquet file whose type can't
+// be read. All arrays of an NPZ archive must be readable, and have the same number of rows.
 //
 // The sketch is private, since each hash of a row can confirm a guess at the row. Write it to files that only the owner
 // of the data can read. The guarantee doesn't cover it.
-func SketchOf(f *File) (Sketch, error) {
-	if f == nil {
-		return Sketch{}, errNoFile
-	}
-	sets, err := f.readable()
-	if err != nil {
-		return Sketch{}, err
-	}
-	var all sketch.Builder
-	for _, names := range sets {
-		if err := f.addRows(&all, names); err != nil {
-			return Sketch{}, err
+func SketchOf(f *File) (s Sketch, err error) {
+	err = f.pass(nil, func(r rows) error {
+		if !slices.ContainsFunc(r.fields(), func(f field) bool { return !f.skipped }) {
+			return problemf("no column can be read; save them as numbers, booleans or text")
 		}
-	}
-	s := all.Sketch()
-	if err := checkCount(s.Rows()); err != nil {
-		return Sketch{}, inFile(f.path, err)
+		var all sketch.Builder
+		h := newRowHash(r.fields())
+		if err := each(r, "", func(row []cell) error {
+			all.Add(h.of(row))
+			return nil
+		}); err != nil {
+			return err
+		}
+		s = all.Sketch()
+		return checkCount(s.Rows())
+	})
+	if err != nil {
+		return Sketch{}, anonymous(err)
 	}
 	return s, nil
-}
-
-// readable returns the names of the columns that can be read, those of the same number of rows together.
-func (f *File) readable() (sets [][]string, err error) {
-	var all []field
-	keep := func(r rows) error {
-		all = slices.Clone(r.fields())
-		return nil
-	}
-	failure := f.pass(nil, keep)
-	if failure == nil { // the usual case
-		names := readNames(all)
-		if len(names) == 0 {
-			return nil, &Error{File: f.path, Problem: "no column can be read; save them as numbers, booleans or text"}
-		}
-		return [][]string{names}, nil
-	}
-	if !f.columnar() || f.pass(only(), keep) != nil {
-		return nil, anonymous(failure)
-	}
-	byLength := map[int][]string{}
-	for _, c := range all {
-		// An error is that of a column that is left out.
-		_ = f.pass(only(c.name), func(r rows) error {
-			byLength[r.known()] = append(byLength[r.known()], readNames(r.fields())...)
-			return nil
-		})
-	}
-	for _, length := range slices.Sorted(maps.Keys(byLength)) {
-		if names := byLength[length]; len(names) > 0 {
-			sets = append(sets, names)
-		}
-	}
-	if len(sets) == 0 {
-		return nil, anonymous(failure)
-	}
-	return sets, nil
-}
-
-// columnar reports whether the file's format keeps each column by itself, so that one can be left out unread.
-func (f *File) columnar() bool {
-	format := formatOf(f.path)
-	return format == ".parquet" || format == ".npz"
-}
-
-// addRows adds the rows of columns with the given names. It leaves out a column that turns out to be damaged.
-func (f *File) addRows(all *sketch.Builder, names []string) error {
-	for {
-		added := all.Clone()
-		err := f.pass(only(names...), func(r rows) error {
-			h := newRowHash(r.fields())
-			return each(r, "", func(row []cell) error {
-				added.Add(h.of(row))
-				return nil
-			})
-		})
-		if err == nil {
-			*all = *added
-			return nil
-		}
-		var e *Error
-		if !f.columnar() || !errors.As(err, &e) || len(names) == 1 {
-			return anonymous(err)
-		}
-		damaged := slices.Index(names, e.Column)
-		if damaged < 0 { // together they are too large, perhaps
-			damaged = len(names) - 1
-		}
-		names = slices.Delete(slices.Clone(names), damaged, damaged+1)
-	}
 }
 
 // anonymous returns an error without the column's name, which may be private: no schema lists it.
@@ -131,21 +60,6 @@ func anonymous(err error) error {
 	}
 	public.Private = private
 	return &public
-}
-
-func only(names ...string) func(string) bool {
-	wanted := indexOf(names)
-	return func(name string) bool { _, ok := wanted[name]; return ok }
-}
-
-// readNames returns the names of the fields that aren't skipped.
-func readNames(fields []field) (names []string) {
-	for _, f := range fields {
-		if !f.skipped {
-			names = append(names, f.name)
-		}
-	}
-	return names
 }
 
 // rowHash hashes rows. The hash of a row is a function of the sum of its cells' hashes, so the order of columns doesn't

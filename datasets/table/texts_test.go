@@ -2,26 +2,10 @@ package table
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
-
-func openText(t *testing.T, name, contents string) *File {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = f.Close() })
-	return f
-}
 
 func textsOf(s *Samples) (out []string) {
 	for _, text := range s.Texts {
@@ -32,7 +16,7 @@ func textsOf(s *Samples) (out []string) {
 
 // Texts are read as they are, but for the blanks around them; an empty one is empty, and NA is a word.
 func TestTextsAreRead(t *testing.T) {
-	f := openText(t, "x.csv", "id,review,y\n1,\" A good\nfilm, \"\"really\"\". \",pos\n2,,neg\n3,NA,neg\n4,12.50,pos\n5,a\x00b,pos\n")
+	f := open(t, put(t, "x.csv", "id,review,y\n1,\" A good\nfilm, \"\"really\"\". \",pos\n2,,neg\n3,NA,neg\n4,12.50,pos\n5,a\x00b,pos\n"))
 	s, err := Infer(f, Options{Label: "y", Text: "review", Ignore: []string{"id"}})
 	if err != nil {
 		t.Fatal(err)
@@ -76,14 +60,14 @@ func TestTextOptions(t *testing.T) {
 		{Options{Label: "y", Text: "review", Categories: map[string][]string{"review": {"a", "b"}}}, "no categories"},
 		{Options{Label: "y", Text: "review", Columns: []string{"id"}, Ignore: []string{"stars"}}, "also has review"},
 	} {
-		f := openText(t, "x.csv", file)
+		f := open(t, put(t, "x.csv", file))
 		_, err := Infer(f, c.o)
 		var option *OptionError
 		if want := strings.ReplaceAll(c.want, "FILE", f.path); err == nil || !strings.Contains(err.Error(), want) || c.o.Columns == nil && !errors.As(err, &option) {
 			t.Errorf("%+v: %v, want %s", c.o, err, want)
 		}
 	}
-	f := openText(t, "x.csv", file)
+	f := open(t, put(t, "x.csv", file))
 	s, err := Infer(f, Options{Label: "y", Text: "review", TextLength: 7, Unit: "id", Ignore: []string{"stars"}, Clip: map[string][2]float64{All: {0, 1}}})
 	if err != nil || !slices.Equal(s.Shape, []int{7}) || s.Columns[0].Clip != nil {
 		t.Errorf("%+v, %v", s, err)
@@ -100,7 +84,7 @@ func TestOverlapOfTexts(t *testing.T) {
 		b.WriteString("public " + strings.Repeat("x", i) + " film,pos\n")
 	}
 	read := func(text string) (*Schema, *Samples) {
-		f := openText(t, "x.csv", text)
+		f := open(t, put(t, "x.csv", text))
 		s, err := Infer(f, Options{Label: "y", Text: "review", Classes: []string{"neg", "pos"}})
 		if err != nil {
 			t.Fatal(err)
@@ -165,9 +149,9 @@ func TestTextsFromColumns(t *testing.T) {
 
 // Long and mostly different texts are prose; names, codes and categories aren't.
 func TestProseIsDescribed(t *testing.T) {
-	f := openText(t, "x.csv", "review,name,kind,y\nI liked this film very much,Ann Lee,long category name of several words,1\n"+
+	f := open(t, put(t, "x.csv", "review,name,kind,y\nI liked this film very much,Ann Lee,long category name of several words,1\n"+
 		"It was far too long for me,Bob Ray,long category name of several words,0\nA film for all and every day,Cy Day,another category name of several words,1\n"+
-		"Not a film for me I fear,Di Fox,another category name of several words,0\n")
+		"Not a film for me I fear,Di Fox,another category name of several words,0\n"))
 	d, err := Describe(f)
 	if err != nil {
 		t.Fatal(err)

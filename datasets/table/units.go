@@ -67,6 +67,8 @@ func ReadUnits(f *File, column string) (*Units, error) {
 	return u, nil
 }
 
+func only(column string) func(string) bool { return func(name string) bool { return name == column } }
+
 // HasColumn reports whether a file has a column of the given name.
 func HasColumn(f *File, column string) (has bool, err error) {
 	err = f.pass(only(column), func(r rows) error {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -89,14 +87,8 @@ func TestLibrariesErrorsArePrivate(t *testing.T) {
 
 // Shapes and names are in a file's headers, and private.
 func TestHeadersArePrivate(t *testing.T) {
-	dir := t.TempDir()
 	write := func(name, width string, values ...float64) string {
-		path := filepath.Join(dir, name)
-		file := npz(t, zip.Store, map[string]string{"x": npy(1, head("<f8", "False", width), values), "y": npy(1, head("<f8", "False", "(2,)"), []float64{0, 1})})
-		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
+		return put(t, name, npz(t, zip.Store, map[string]string{"x": npy(1, head("<f8", "False", width), values), "y": npy(1, head("<f8", "False", "(2,)"), []float64{0, 1})}))
 	}
 	s, err := Infer(open(t, write("public.npz", "(2, 3)", 1, 2, 3, 4, 5, 6)), Options{Label: "y"})
 	if err != nil {

@@ -1,2 +1,3 @@
-// Package durable makes renames of files last: call [SyncFolder] after one.
+// Package durable replaces files so that a crash loses neither the old content nor the new: call [Replace], and then
+// [SyncFolder].
 package durable

@@ -106,8 +106,8 @@ func TestBudgetsOfConnectedData(t *testing.T) {
 	// A budget for one of them is a budget for all.
 	setBudget(t, l, bridge, 1.01*exactGaussian(1/math.Sqrt(0.5+1e-6), 1e-5), 1e-5)
 	record(t, l, gaussian(t, "bridge", bridge, 1e3, 1e-5))
-	if all, err := l.Budgets(); err != nil || len(all) != 2 || all[0].Epsilon != all[1].Epsilon {
-		t.Errorf("%+v, %v", all, err)
+	if b, err := l.store.read(); err != nil || len(b.budgets) != 2 || b.budgets[0].Epsilon != b.budgets[1].Epsilon {
+		t.Errorf("%+v, %v", b, err)
 	}
 }
 
@@ -126,8 +126,8 @@ func TestBudgetOfAPart(t *testing.T) {
 	if removed, err := l.RemoveBudget(t.Context(), rest); err != nil || !removed {
 		t.Error(removed, err)
 	}
-	if all, err := l.Budgets(); err != nil || len(all) != 0 {
-		t.Errorf("%+v, %v", all, err)
+	if b, err := l.store.read(); err != nil || len(b.budgets) != 0 {
+		t.Errorf("%+v, %v", b, err)
 	}
 }
 

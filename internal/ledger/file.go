@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/internal/strict"
 )
 
-// version is the newest version of the file's format. A file without units is of version 1.
-const version = 2
+// version is the version of the file's format.
+const version = 1
 
 // FileError reports a ledger that can't be read or written.
 type FileError struct {
@@ -82,7 +82,7 @@ type releaseJSON struct {
 	Void    bool            `json:"void,omitempty"`
 	Began   time.Time       `json:"began"`
 	Program string          `json:"program"`
-	Unit    string          `json:"unit,omitempty"` // from version 2 on
+	Unit    string          `json:"unit,omitempty"`
 	Rows    int             `json:"rows_per_unit,omitempty"`
 }
 
@@ -116,7 +116,7 @@ func (b *book) encode() ([]byte, error) {
 		return nil, fmt.Errorf("encode the ledger: %w", err)
 	}
 	sum := sha256.Sum256(inner)
-	text, err := json.MarshalIndent(fileJSON{b.version(), hex.EncodeToString(sum[:]), inner}, "", " ")
+	text, err := json.MarshalIndent(fileJSON{version, hex.EncodeToString(sum[:]), inner}, "", " ")
 	if err != nil {
 		return nil, fmt.Errorf("encode the ledger: %w", err)
 	}
@@ -127,23 +127,15 @@ var errNewer = errors.New("a newer version of dptrain wrote it; use that version
 
 // parse reads the content of a ledger's file.
 func parse(text []byte) (*book, error) {
-	b, err := parseVersion(text)
-	var any struct {
-		Version int `json:"version"`
-	}
-	if err != nil && json.Unmarshal(text, &any) == nil && any.Version > version {
+	var says struct{ Version int }
+	if json.Unmarshal(text, &says) == nil && says.Version > version {
 		return nil, errNewer
 	}
-	return b, err
-}
-
-// parseVersion reads the content of a file of this version.
-func parseVersion(text []byte) (*book, error) {
 	var file fileJSON
 	if err := strict.Decode(text, &file); err != nil {
 		return nil, err
 	}
-	if file.Version < 1 || file.Version > version {
+	if file.Version != version {
 		return nil, fmt.Errorf("version %d", file.Version)
 	}
 	var inner bytes.Buffer

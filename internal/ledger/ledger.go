@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,8 +26,7 @@ func Open(dir string) (*Ledger, error) {
 		return nil, &FileError{filepath.Join(dir, FileName), dir + " is not a folder; give the folder of runs", nil}
 	}
 	l := &Ledger{store: store{dir: dir}}
-	_, _, err = l.store.read()
-	if err != nil {
+	if _, err := l.store.read(); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -39,20 +37,11 @@ func (l *Ledger) Path() string { return l.store.path() }
 
 // Releases returns all releases, in the order in which they were recorded.
 func (l *Ledger) Releases() ([]Release, error) {
-	b, _, err := l.store.read()
+	b, err := l.store.read()
 	if err != nil {
 		return nil, err
 	}
 	return b.releases, nil
-}
-
-// Budgets returns all standing budgets.
-func (l *Ledger) Budgets() ([]Budget, error) {
-	b, _, err := l.store.read()
-	if err != nil {
-		return nil, err
-	}
-	return b.budgets, nil
 }
 
 // Account returns the state of a data set, and of what planned releases would make of it. A planned release that is
@@ -62,7 +51,7 @@ func (l *Ledger) Account(data Data, planned ...Release) (Account, error) {
 	if err != nil {
 		return Account{}, err
 	}
-	b, _, err := l.store.read()
+	b, err := l.store.read()
 	if err != nil {
 		return Account{}, err
 	}
@@ -71,7 +60,7 @@ func (l *Ledger) Account(data Data, planned ...Release) (Account, error) {
 
 // DataSets returns all recorded data sets, those that count as one together.
 func (l *Ledger) DataSets() ([][]Data, error) {
-	b, _, err := l.store.read()
+	b, err := l.store.read()
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +85,7 @@ func (b *book) dataSets() (sets [][]Data) {
 
 // Accounts returns the state of every data set, those of DataSets.
 func (l *Ledger) Accounts() ([]Account, error) {
-	b, _, err := l.store.read()
+	b, err := l.store.read()
 	if err != nil {
 		return nil, err
 	}
@@ -126,9 +115,6 @@ func checkedAll(all []Release) ([]Release, error) {
 // before training. It is synced to disk when Record returns. A release whose run is recorded already changes nothing,
 // so a run that is resumed is one release; if the record has other data or another event, that is an error. If a
 // standing budget refuses the release, the error is a [*BudgetError], and nothing is recorded.
-//
-// Record accounts without the ledger's lock, and starts again if another process has recorded something meanwhile. From
-// the third time on it keeps the lock.
 func (l *Ledger) Record(ctx context.Context, r Release) (Account, error) {
 	r, err := r.checked()
 	if err != nil {
@@ -259,60 +245,23 @@ func (b *book) budgetsOf(data Data) (of []int) {
 	return of
 }
 
-// hopeful is the number of times that a change is computed without the lock.
-const hopeful = 2
-
-// change applies a change to the ledger. Unless change reports that it changed something, nothing is written.
-func (l *Ledger) change(ctx context.Context, change func(*book) (changed bool, err error)) error {
-	for try := 0; ; try++ {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		done, err := l.try(ctx, try >= hopeful, change)
-		if done || err != nil {
-			return err
-		}
-	}
-}
-
-// try computes a change, with the lock from the start or not, and reports whether it is done: if another process has
-// changed the ledger, it isn't.
-func (l *Ledger) try(ctx context.Context, locked bool, change func(*book) (bool, error)) (done bool, err error) {
-	lock := func() (func(), error) {
-		held, err := l.store.lock(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return func() { err = errors.Join(err, held.Close()) }, nil
-	}
-	if locked {
-		unlock, err := lock()
-		if err != nil {
-			return false, err
-		}
-		defer unlock()
-	}
-	b, before, err := l.store.read()
+// change applies a change to the ledger, under its lock. Unless change reports that it changed something, nothing is
+// written.
+func (l *Ledger) change(ctx context.Context, change func(*book) (changed bool, err error)) (err error) {
+	held, err := l.store.lock(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
-	changed, err := change(b)
-	if err != nil || !changed {
-		return err == nil, err
+	defer func() { err = errors.Join(err, held.Close()) }()
+	b, err := l.store.read()
+	if err != nil {
+		return err
+	}
+	if changed, err := change(b); err != nil || !changed {
+		return err
 	}
 	if err := ctx.Err(); err != nil {
-		return false, err
+		return err
 	}
-	if !locked {
-		unlock, err := lock()
-		if err != nil {
-			return false, err
-		}
-		defer unlock()
-		now, err := l.store.text()
-		if err != nil || !bytes.Equal(before, now) {
-			return false, err
-		}
-	}
-	return true, l.store.write(b)
+	return l.store.write(b)
 }

@@ -282,11 +282,11 @@ func TestRecordIsOncePerRun(t *testing.T) {
 	l, d := open(t, t.TempDir()), rows("a.csv", span(0, 100)...)
 	r := gaussian(t, "1", d, 2, 1e-5)
 	record(t, l, r)
-	before, _, _ := l.store.read()
+	before, _ := l.store.read()
 	moved := r
 	moved.Path, moved.Version, moved.Data.Name = "/elsewhere", "newer", "renamed.csv"
 	record(t, l, r, moved)
-	after, _, _ := l.store.read()
+	after, _ := l.store.read()
 	if len(after.releases) != 1 || after.releases[0].Path != before.releases[0].Path {
 		t.Errorf("%+v, want one release as it was", after.releases)
 	}
@@ -359,25 +359,6 @@ func TestTunings(t *testing.T) {
 	// 5.46 by mode best; 10.28 by mode tight, and 8 by addition.
 	if got := record(t, l, r).With; got.Epsilon > 5.5 || got.Epsilon < 5 || got.Delta != 1e-5 || got.SumEpsilon < 8 {
 		t.Errorf("%+v", got)
-	}
-}
-
-func BenchmarkAccount(b *testing.B) {
-	d := Named("mnist", 60000)
-	for _, c := range []struct{ releases, different int }{{1, 1}, {5, 1}, {20, 1}, {200, 1}, {5, 5}, {16, 16}, {20, 20}, {200, 200}} {
-		b.Run(fmt.Sprintf("%d/%d", c.releases, c.different), func(b *testing.B) {
-			var all []Release
-			for i := range c.releases {
-				run := accountant.DPSGD(0.0213, 1.4833307+0.01*float64(i%c.different), 1878)
-				all = append(all, Release{Run: fmt.Sprint(i), Data: d, Event: accountant.Variant1(0.1, accountant.Poisson{Mean: 15}, run), Epsilon: 4, Delta: 1e-5})
-			}
-			var epsilon float64
-			for b.Loop() {
-				a := account(b, open(b, b.TempDir()), d, all...)
-				epsilon = a.With.Epsilon
-			}
-			b.ReportMetric(epsilon, "epsilon")
-		})
 	}
 }
 

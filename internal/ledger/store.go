@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,56 +20,39 @@ const (
 	lockName = "ledger.lock"
 	// temporary is the pattern of new files before they are renamed. Only the owner of the lock has one.
 	temporary = ".ledger-*.tmp"
-	// maxFile bounds the bytes of a ledger.
-	maxFile = 1 << 30
 )
 
 // store is the ledger's file and its folder.
 type store struct {
 	dir string
-	// after is called after each step of a write, if it isn't nil. Only tests set it.
+	// after is that of durable.Replace.
 	after func(step string)
 }
 
 func (s *store) path() string { return filepath.Join(s.dir, FileName) }
 
-// text returns the file's content, and nil for a file that isn't there.
-func (s *store) text() ([]byte, error) {
+// read returns the ledger. A file that isn't there is an empty one.
+func (s *store) read() (*book, error) {
 	switch info, err := os.Lstat(s.path()); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
+		return &book{}, nil
 	case err != nil:
 		return nil, &FileError{s.path(), "can't be read", err}
 	case !info.Mode().IsRegular():
 		return nil, &FileError{s.path(), "not a regular file, so it can't be replaced as a whole; move the file itself here", nil}
-	case info.Size() > maxFile:
-		return nil, &FileError{s.path(), "larger than 1 GiB, so it isn't a ledger; restore a copy", nil}
 	}
-	file, err := os.Open(s.path())
+	text, err := os.ReadFile(s.path())
 	if err != nil {
 		return nil, &FileError{s.path(), "can't be read", err}
-	}
-	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err = errors.Join(err, file.Close()); err != nil {
-		return nil, &FileError{s.path(), "can't be read", err}
-	}
-	return text, nil
-}
-
-// read returns the ledger and the file's content. A file that isn't there is an empty ledger.
-func (s *store) read() (*book, []byte, error) {
-	text, err := s.text()
-	if err != nil || text == nil {
-		return &book{}, nil, err
 	}
 	b, err := parse(text)
-	if errors.Is(err, errNewer) {
-		return nil, nil, &FileError{s.path(), "can't be read", err}
+	switch {
+	case errors.Is(err, errNewer):
+		return nil, &FileError{s.path(), "can't be read", err}
+	case err != nil:
+		return nil, &FileError{s.path(), "damaged, and what it remembers can't be made again; restore a copy of it (a file that is moved away is forgotten)", err}
 	}
-	if err != nil {
-		return nil, nil, &FileError{s.path(), "damaged, and what it remembers can't be made again; restore a copy of it (a file that is moved away is forgotten)", err}
-	}
-	return b, text, nil
+	return b, nil
 }
 
 // lock waits for the folder's lock.
@@ -99,39 +81,15 @@ func (s *store) write(b *book) error {
 	if err != nil {
 		return err
 	}
-	if err := s.replace(text); err != nil {
+	if err = s.tidy(); err == nil {
+		err = durable.Replace(s.path(), temporary, text, 0o600, s.after)
+	}
+	if err != nil {
 		return &FileError{s.path(), "can't be written; the old one is as it was", err}
 	}
 	if err := durable.SyncFolder(s.dir); err != nil {
 		return &FileError{s.path(), "written, but its folder can't be synced, so a loss of power could bring the old one back", err}
 	}
-	return nil
-}
-
-// replace writes a new file beside the old one, syncs it and renames it.
-func (s *store) replace(text []byte) error {
-	if err := s.tidy(); err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(s.dir, temporary) // of mode 0600
-	if err != nil {
-		return err
-	}
-	s.did("create")
-	_, err = file.Write(text)
-	s.did("write")
-	if err == nil {
-		err = file.Sync()
-	}
-	s.did("sync")
-	if err = errors.Join(err, file.Close()); err == nil {
-		s.did("close")
-		err = os.Rename(file.Name(), s.path())
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	s.did("rename")
 	return nil
 }
 
@@ -149,10 +107,4 @@ func (s *store) tidy() error {
 		}
 	}
 	return nil
-}
-
-func (s *store) did(step string) {
-	if s.after != nil {
-		s.after(step)
-	}
 }

@@ -46,7 +46,7 @@ func sameBooks(t testing.TB, got, want *book) {
 	}
 }
 
-// The file of version 1 stays readable, and nothing that it holds is lost when it is written anew.
+// The form of the file, of which nothing is lost when it is written anew.
 func TestGoldenFile(t *testing.T) {
 	golden, err := os.ReadFile("testdata/v1.json")
 	if err != nil {
@@ -259,6 +259,21 @@ func TestWrongPlaces(t *testing.T) {
 	}
 	record(t, open(t, link), gaussian(t, "2", Named("mnist", 1), 3, 1e-5))
 	if all, err := open(t, elsewhere).Releases(); err != nil || len(all) != 2 {
+		t.Errorf("%d releases, %v", len(all), err)
+	}
+}
+
+// What can't be removed stops a record before it writes.
+func TestLeftoverThatStays(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ".ledger-1.tmp", "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, dir)
+	if _, err := l.Record(t.Context(), gaussian(t, "1", Named("mnist", 1), 3, 1e-5)); err == nil || !strings.Contains(err.Error(), "the old one is as it was") {
+		t.Error(err)
+	}
+	if all, err := l.Releases(); len(all) != 0 || err != nil {
 		t.Errorf("%d releases, %v", len(all), err)
 	}
 }

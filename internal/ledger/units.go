@@ -32,16 +32,6 @@ func (t Total) Apart() bool { return strings.HasPrefix(t.Bound, notAdded) }
 
 const notAdded = "not added up: "
 
-// version returns the version of the file: a program that knows no units must not read them.
-func (b *book) version() int {
-	for _, r := range b.releases {
-		if r.Unit != "" {
-			return version
-		}
-	}
-	return 1
-}
-
 // MarshalJSON writes an infinite epsilon as null.
 func (t Total) MarshalJSON() ([]byte, error) {
 	type plain Total

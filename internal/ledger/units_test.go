@@ -47,14 +47,11 @@ func TestUnitsAddUpAmongThemselves(t *testing.T) {
 		}
 	}
 	text, err := (&book{releases: []Release{a}}).encode()
-	if err != nil || !strings.Contains(string(text), `"version": 2`) {
+	if err != nil {
 		t.Fatalf("%s, %v", text, err)
 	}
 	back, err := parse(text)
 	if err != nil || back.releases[0].Unit != "patient" || back.releases[0].RowsPerUnit != 3 {
 		t.Errorf("%+v, %v", back, err)
-	}
-	if text, err := (&book{releases: []Release{release("d", "", 0)}}).encode(); err != nil || !strings.Contains(string(text), `"version": 1`) || strings.Contains(string(text), "unit") {
-		t.Errorf("without units: %s, %v", text, err)
 	}
 }

@@ -17,17 +17,8 @@ const temporary = ".new-"
 // writeFile replaces a file so that after a crash of the machine either the old or the new content is there. Unlike
 // renameio it synchronises the folder too, and it works on Windows.
 func writeFile(path string, content []byte, mode fs.FileMode) error {
-	file, err := os.CreateTemp(filepath.Dir(path), temporary+"*")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	err = errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, reason(err)), removed(file.Name()))
+	if err := durable.Replace(path, temporary+"*", content, mode, nil); err != nil {
+		return fmt.Errorf("write %s: %w", path, reason(err))
 	}
 	return durable.SyncFolder(filepath.Dir(path))
 }

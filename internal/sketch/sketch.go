@@ -101,11 +101,6 @@ func (b *Builder) Add(hash uint64) {
 	heap.Push(&b.kept, hash)
 }
 
-// Clone returns a copy of b, which can be dropped if the rows that are added to it turn out to be damaged.
-func (b *Builder) Clone() *Builder {
-	return &Builder{rows: b.rows, counts: maps.Clone(b.counts), kept: slices.Clone(b.kept)}
-}
-
 // Sketch returns the sketch of the rows so far.
 func (b *Builder) Sketch() Sketch {
 	s := Sketch{rows: b.rows, hashes: slices.Sorted(maps.Keys(b.counts))}
