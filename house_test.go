@@ -110,9 +110,6 @@ var rooms = table{
 	"internal/wordpiece":          nil,
 
 	"cmd/dptrain": {anything},
-
-	// Archives. It runs the command instead of importing what the command imports.
-	"release": nil,
 }
 
 // roomy lists the packages that may allow more imports than they make.
