@@ -54,7 +54,7 @@ func TestASCII(t *testing.T) {
 		"Rényi, Müller–Lüdenscheid": "Renyi, Mueller-Luedenscheid",
 		"want column=…":             "want column=...",
 		"50 % ██░░":                 "50 % ##--",
-		"“猫”":                     `"?"`,
+		"“猫”":                       `"?"`,
 		"plain\t~":                  "plain\t~",
 	} {
 		var out bytes.Buffer
