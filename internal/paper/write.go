@@ -42,7 +42,7 @@ type Input struct {
 //
 //	DIR/figures/LABEL.{png,svg,pdf,csv}
 //	DIR/tables/NAME.{png,svg,pdf,csv}
-//	DIR/tables/claims.csv
+//	DIR/tables/{claims,results}.csv
 //	DIR/index.html
 //
 // It replaces older files of these names; none is ever visible half written. It writes nothing before all is drawn.
@@ -162,7 +162,7 @@ func (r *results) tables(figures []Figure, outcomes []Outcome) ([]Table, error) 
 		if err != nil {
 			return nil, err
 		}
-		tables = append(tables, savings, r.timesTable(figures))
+		tables = append(tables, savings, r.timesTable(figures), r.resultsTable())
 		if gains, ok := r.gainsTable(figures); ok {
 			tables = append(tables, gains)
 		}

@@ -107,10 +107,13 @@ func TestWriteMakesAllFiles(t *testing.T) {
 			want = append(want, name+"."+extension)
 		}
 	}
-	want = append(want, "index.html", "tables/claims.csv")
+	want = append(want, "index.html", "tables/claims.csv", "tables/results.csv")
 	slices.Sort(want)
 	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, want) {
 		t.Errorf("files %v, want %v", got, want)
+	}
+	if rows := strings.Count(files["tables/results.csv"], "\n"); rows != 1+len(in.Results) {
+		t.Errorf("%d lines of results", rows)
 	}
 	for name, content := range files {
 		if content == "old" || content == "" {
