@@ -66,7 +66,7 @@ func directOn(
 	err = store.Direct(ctx, f.of(campaign.NewLocal(tasks, scan, everything)), &fleet.Fleet{Board: board, Engine: p.Engine}, campaign.Worker{
 		Performance: p, Program: me.Hash, MadeBy: version(), Follower: f,
 	})
-	if err == nil || errors.Is(err, campaign.ErrDiffers) {
+	if err == nil {
 		err = errors.Join(err, board.Remove(ctx))
 	}
 	return err

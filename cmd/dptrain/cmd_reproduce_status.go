@@ -82,7 +82,7 @@ func runReproduceStatus(ctx context.Context, g *global, out string) error {
 	return g.print(r, func(w io.Writer) { printCampaignStatus(w, r) })
 }
 
-// goOn returns the command line that goes on with a campaign, or nothing for one of merged runs alone. That of the
+// goOn returns the command line that goes on with a campaign. That of the
 // description names the folder as it was called where the campaign was begun; it may have been moved since.
 func goOn(store *campaign.Store, out string) (string, error) {
 	d := store.Description
@@ -134,7 +134,7 @@ func printCampaignStatus(w io.Writer, r campaignStatus) {
 			text = "about " + lasting(r.Left)
 		}
 		pairs = append(pairs, [2]string{"left", text})
-		if r.Command != "" { // a campaign of merged runs alone has none
+		if r.Command != "" {
 			pairs = append(pairs, [2]string{"go on", r.Command})
 		}
 	}

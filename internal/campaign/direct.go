@@ -3,7 +3,6 @@ package campaign
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -17,18 +16,20 @@ import (
 // may be out. If the process dies or ctx is cancelled, the same command goes on with these runs, by the same keys, with
 // a fleet or without. After an error, the queue has all tasks again that have no outcome.
 //
-// Of several deliveries of a run the first counts. If another one differs although its arithmetic has the same name,
-// Direct warns of it, carries out the rest, and returns an error that wraps [ErrDiffers].
+// Of several deliveries of a run the first counts.
 func (s *Store) Direct(ctx context.Context, q Queue, f Fleet, w Worker) (err error) {
 	if err := s.destroyKeys(); err != nil {
 		return err
 	}
 	x := &direction{
 		registrar: s.registrar(w), queue: q, fleet: f,
-		out: map[string]begun{}, early: map[string][]remote.Delivery{}, ended: map[string]end{}, refused: map[string]int{},
+		out: map[string]begun{}, early: map[string]remote.Delivery{}, cutOff: map[string]bool{}, refused: map[string]int{},
 		ask: make(chan struct{}, 1), batches: make(chan asked), deliveries: make(chan delivered),
 	}
 	defer x.cache.Close()
+	if err := x.readCutOff(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer func() {
@@ -51,13 +52,11 @@ type direction struct {
 	queue Queue
 	fleet Fleet
 
-	backlog []Task                       // of the queue, without an order
-	out     map[string]begun             // by the ids of their runs; their folders are closed
-	early   map[string][]remote.Delivery // of runs that were out before this call, and whose tasks aren't out yet
-	ended   map[string]end               // by the ids of runs
-	refused map[string]int               // how many deliveries of a run were
-	byID    map[string]string            // folders of runs, once a delivery needed them: see runByID
-	differ  int                          // deliveries
+	backlog []Task                     // of the queue, without an order
+	out     map[string]begun           // by the ids of their runs; their folders are closed
+	early   map[string]remote.Delivery // of runs that were out before this call, and whose tasks aren't out yet
+	cutOff  map[string]bool            // such runs, and others that can go on
+	refused map[string]int             // how many deliveries of a run were
 
 	ask        chan struct{} // asks askQueue for a batch
 	asking     bool          // it hasn't answered
@@ -123,7 +122,7 @@ func (x *direction) run(ctx context.Context) error {
 			return err
 		}
 		if x.drained && len(x.backlog) == 0 && len(x.out) == 0 {
-			return x.verdict()
+			return nil
 		}
 		soon := now // a batch is posted: there may be another, and deliveries needn't wait for all of them
 		if !more {
@@ -147,15 +146,6 @@ func (x *direction) run(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// verdict returns an error if machines differed.
-func (x *direction) verdict() error {
-	if x.differ == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: %d deliveries differ from others of the same runs, as the warnings say; all runs are done, and one of these machines is broken: find it, and repeat its runs",
-		ErrDiffers, x.differ)
 }
 
 // answered takes the answer of askQueue.

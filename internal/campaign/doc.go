@@ -3,8 +3,7 @@
 //
 // [Open] opens the folder of a campaign and locks it. [Store.Work] carries out tasks: it reads what the store has,
 // goes on with runs that were cut off, and hands out the rest in batches through a [Queue]. [Store.Direct] does the
-// same and trains nothing: a [Fleet] of other machines does. [Store.Status] counts, and [Store.Merge] takes over the
-// runs of another machine's store.
+// same and trains nothing: a [Fleet] of other machines does. [Store.Status] counts.
 //
 // The runs are those of "dptrain tune" and "dptrain train", in folders that package runs describes. A run counts for a
 // task if its folder has the task's name and its settings are those that the task demands, whichever version of the

@@ -23,9 +23,5 @@ type Fleet interface {
 	Want() int
 }
 
-var (
-	// ErrDiffers reports machines whose arithmetic has one name, and that got different results from the same draws.
-	ErrDiffers = errors.New("machines that should agree bit for bit don't")
-	// ErrRefused reports a run that machines keep delivering what can't be filed for.
-	ErrRefused = errors.New("its deliveries can't be filed")
-)
+// ErrRefused reports a run that machines keep delivering what can't be filed for.
+var ErrRefused = errors.New("its deliveries can't be filed")

@@ -115,17 +115,12 @@ func (x *direction) begin(ctx context.Context, batch []Task) (started []begun, i
 	return started, impossible, nil
 }
 
-// posted posts the order of a run, or takes its deliveries if they came before.
+// posted posts the order of a run, or takes its delivery if that came before.
 func (x *direction) posted(ctx context.Context, b begun, key train.Key) error {
 	id := b.folder.Record.ID
-	if early := x.early[id]; len(early) > 0 {
+	if early, ok := x.early[id]; ok {
 		delete(x.early, id)
-		for _, d := range early {
-			if err := x.take(ctx, d); err != nil {
-				return err
-			}
-		}
-		return nil
+		return x.take(ctx, early)
 	}
 	return x.fleet.Post(ctx, remote.Order{
 		Run: id, Name: b.task.Name(), Key: key,

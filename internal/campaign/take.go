@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/runs"
 )
 
-// take files a delivery of a run that is out, and compares one of a run that has ended.
+// take files a delivery of a run that is out, and forgets one of a run that has ended.
 func (x *direction) take(ctx context.Context, d remote.Delivery) error {
 	b, ok := x.out[d.Run]
 	if !ok {
@@ -34,7 +34,6 @@ func (x *direction) take(ctx context.Context, d remote.Delivery) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("file a delivery: %w", err), stop([]begun{b}, err), folder.Release())
 	}
-	x.ended[d.Run] = endOf(d)
 	return x.reported(ctx, d.Run, outcome)
 }
 
@@ -43,9 +42,6 @@ func (x *direction) file(b begun, d remote.Delivery) (Outcome, error) {
 	outcome := Outcome{Task: b.task}
 	r := &b.folder.Record
 	r.Machine, r.Key = d.Machine, d.Identity
-	if err := b.folder.Note(arithmeticNote + d.Arithmetic); err != nil {
-		return outcome, err
-	}
 	var err error
 	if d.Failure != "" {
 		outcome.Err = errors.New(d.Failure)
@@ -62,6 +58,7 @@ func (x *direction) reported(ctx context.Context, run string, o Outcome) error {
 		return err
 	}
 	delete(x.out, run)
+	delete(x.cutOff, run)
 	return x.queue.Report(ctx, Batch{o.Task}, []Outcome{o})
 }
 
@@ -77,10 +74,7 @@ func (x *direction) endedElsewhere(ctx context.Context, b begun, d remote.Delive
 	} else if outcome.Result, err = read(b.task, b.plan.Experiment, info); err != nil {
 		return err
 	}
-	if err := x.reported(ctx, d.Run, outcome); err != nil {
-		return err
-	}
-	return x.late(ctx, d)
+	return x.reported(ctx, d.Run, outcome)
 }
 
 // maxRefused is how many deliveries of a run are refused before all machines seem to be at fault.
