@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,24 +28,20 @@ const embeddedCluster = "embedded"
 
 // clusterFlags say which cluster a command takes part in.
 type clusterFlags struct {
-	cluster     string // empty for none
-	credentials string
-	listen      string
-	advertise   string
+	cluster   string // empty for none
+	listen    string
+	advertise string
 }
 
 // addJoining adds the flags of a command that joins a cluster.
 func (c *clusterFlags) addJoining(cmd *cobra.Command, usage string) {
-	fs := cmd.Flags()
-	fs.Var((*once)(&c.cluster), "cluster", usage)
-	fs.StringVar(&c.credentials, "credentials", "", "the cluster's `file`, if --cluster is the address of its server")
+	cmd.Flags().Var((*once)(&c.cluster), "cluster", usage)
 	_ = cmd.MarkFlagFilename("cluster")
-	_ = cmd.MarkFlagFilename("credentials")
 }
 
 // addLeading adds the flags of a command that has others work for it.
 func (c *clusterFlags) addLeading(cmd *cobra.Command, what string) {
-	c.addJoining(cmd, "have workers train "+what+": the cluster's `file`, the address of its server, or \"embedded\" for a server inside of this process; see dptrain worker --help")
+	c.addJoining(cmd, "have workers train "+what+": the cluster's `file`, or \"embedded\" for a server inside of this process; see dptrain worker --help")
 	cmd.Flags().StringVar(&c.listen, "listen", "", "`address` of an embedded server, such as :4222; without it only this machine reaches it")
 	cmd.Flags().StringVar(&c.advertise, "advertise", "", "`name` or address by which workers reach an embedded server, if it isn't this machine's name")
 }
@@ -54,19 +49,10 @@ func (c *clusterFlags) addLeading(cmd *cobra.Command, what string) {
 // check checks the flags before anything is read.
 func (c *clusterFlags) check() error {
 	switch {
-	case c.cluster == "" && cmp.Or(c.credentials, c.listen, c.advertise) != "":
-		return usagef("--credentials, --listen and --advertise go with --cluster")
 	case c.cluster != embeddedCluster && cmp.Or(c.listen, c.advertise) != "":
 		return usagef("--listen and --advertise go with --cluster embedded")
-	case c.credentials != "" && !c.byAddress():
-		return usagef("--credentials goes with --cluster nats://…, the address of a server")
-	case c.byAddress():
-		if err := cluster.CheckURL(c.cluster); err != nil {
-			return usagef("--cluster: %w", err)
-		}
-		if c.credentials == "" {
-			return usagef("--cluster %s: --credentials says which file has the cluster's secret; dptrain cluster new makes one", c.cluster)
-		}
+	case strings.Contains(c.cluster, "://"):
+		return usagef("--cluster %s: want the cluster's file, which has the address and the key; dptrain cluster new makes one", c.cluster)
 	}
 	if err := checkListen(c.listen); err != nil {
 		return err
@@ -100,21 +86,11 @@ func checkAdvertise(text string) error {
 	return usagef("--advertise %q: want a name or an address without a port, such as host.example.org; --listen has the port", text)
 }
 
-// byAddress reports whether --cluster is the address of a server.
-func (c *clusterFlags) byAddress() bool { return strings.Contains(c.cluster, "://") }
-
 // file reads the cluster's file.
 func (c *clusterFlags) file() (cluster.File, error) {
-	path := c.cluster
-	if c.byAddress() {
-		path = c.credentials
-	}
-	f, err := cluster.ReadFile(path)
+	f, err := cluster.ReadFile(c.cluster)
 	if err != nil {
 		return f, coded(codeInput, err)
-	}
-	if c.byAddress() {
-		f.URL = c.cluster
 	}
 	return f, nil
 }
@@ -180,31 +156,6 @@ func clusterBuild() (cluster.Build, error) {
 	return cluster.Build{
 		Version: b.String(), Exact: !b.Modified && (b.Commit != "" || b.Version != build.Unknown), Hash: hash, Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}, nil
-}
-
-// keepData keeps in a file which data workers train on, and tells a board of those that an earlier process kept.
-func keepData(board *cluster.Board, path string) error {
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return coded(codeInput, err)
-	}
-	known := map[string][]byte{}
-	if err == nil {
-		if err := json.Unmarshal(text, &known); err != nil {
-			return coded(codeInput, fmt.Errorf("%s is damaged: %w; remove it: then the first worker's data count", path, err))
-		}
-	}
-	for group, data := range known {
-		board.Expect(group, data)
-	}
-	board.Keep(func(data map[string][]byte) error {
-		text, err := json.Marshal(data)
-		if err != nil {
-			return err
-		}
-		return maybe.WriteFile(path, text, 0o600)
-	})
-	return nil
 }
 
 // campaignID returns the name that a folder's jobs have in a cluster, which lasts as long as the folder. It is random:

@@ -2,41 +2,11 @@ package main
 
 import (
 	"net/url"
-	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/cluster"
 )
-
-// The name of a folder's jobs is random, and the folder's for good.
-func TestCampaignIDsAreOfFolders(t *testing.T) {
-	dir, other := t.TempDir(), t.TempDir()
-	var ids []string
-	for _, in := range []string{dir, dir, other} {
-		id, err := campaignID(in)
-		if err != nil || len(id) != 16 {
-			t.Fatal(id, err)
-		}
-		ids = append(ids, id)
-	}
-	if ids[0] != ids[1] || ids[0] == ids[2] {
-		t.Errorf("names %q", ids)
-	}
-	path := filepath.Join(dir, ".cluster-id")
-	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
-	}
-	for _, damaged := range []string{"", "0123", "0123456789abcdefff", "*", "0123456789abcde."} {
-		if err := os.WriteFile(path, []byte(damaged), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if id, err := campaignID(dir); err == nil {
-			t.Errorf("%q is the name %s", damaged, id)
-		}
-	}
-}
 
 // Flags that say two things, or too little, are refused before anything is read.
 func TestClusterFlags(t *testing.T) {
@@ -47,38 +17,13 @@ func TestClusterFlags(t *testing.T) {
 		{clusterFlags{}, true},
 		{clusterFlags{cluster: "c.yaml"}, true},
 		{clusterFlags{cluster: embeddedCluster, listen: ":4222", advertise: "host"}, true},
-		{clusterFlags{cluster: "nats://host:4222", credentials: "c.yaml"}, true},
-		{clusterFlags{credentials: "c.yaml"}, false},
 		{clusterFlags{listen: ":4222"}, false},
 		{clusterFlags{advertise: "host"}, false},
 		{clusterFlags{cluster: "c.yaml", advertise: "host"}, false},
-		{clusterFlags{cluster: "c.yaml", credentials: "d.yaml"}, false},
-		{clusterFlags{cluster: embeddedCluster, credentials: "d.yaml"}, false},
 		{clusterFlags{cluster: "nats://host:4222"}, false},
-		{clusterFlags{cluster: "http://host:4222", credentials: "c.yaml"}, false},
-		{clusterFlags{cluster: "nats://u:p@host:4222", credentials: "c.yaml"}, false},
 	} {
 		if err := c.flags.check(); (err == nil) != c.taken {
 			t.Errorf("%+v: %v", c.flags, err)
-		}
-	}
-}
-
-// The address of --cluster replaces the one in the file of --credentials.
-func TestClusterAddress(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "c.yaml")
-	f, _, err := cluster.NewFile("tls://one:4222")
-	if err == nil {
-		err = f.Write(path)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for flags, want := range map[clusterFlags]string{
-		{cluster: path}: "tls://one:4222", {cluster: "nats://two:4222", credentials: path}: "nats://two:4222",
-	} {
-		if got, err := flags.file(); err != nil || got.URL != want || got.Secret != f.Secret || got.NKey != f.NKey {
-			t.Errorf("%+v: %s, %v", flags, got.URL, err)
 		}
 	}
 }

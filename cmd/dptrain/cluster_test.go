@@ -89,8 +89,11 @@ func TestCampaignID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := campaignID(dir); err != nil || again != first {
+	if again, err := campaignID(dir); err != nil || again != first || len(first) != 16 {
 		t.Errorf("%q, and then %q, %v", first, again, err)
+	}
+	if other, err := campaignID(t.TempDir()); err != nil || other == first {
+		t.Errorf("%q twice, %v", first, err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("%v, %v", info, err)
@@ -99,6 +102,8 @@ func TestCampaignID(t *testing.T) {
 	for what, put := range map[string]func() error{
 		"text":   func() error { return os.WriteFile(path, []byte("zz\n"), 0o600) },
 		"empty":  func() error { return os.WriteFile(path, nil, 0o600) },
+		"short":  func() error { return os.WriteFile(path, []byte("0123"), 0o600) },
+		"long":   func() error { return os.WriteFile(path, []byte("0123456789abcdefff"), 0o600) },
 		"folder": func() error { return os.Mkdir(path, 0o700) },
 		"link":   func() error { return os.Symlink(elsewhere, path) },
 	} {

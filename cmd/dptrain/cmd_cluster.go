@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -83,9 +82,8 @@ func newClusterNewCommand(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new",
 		Short: "Make a cluster's file for a server of your own",
-		Long: `Make a cluster's file, with a new secret and a new NKey, for a NATS server of your own.
-The server must have JetStream, and know the public part of the key, which is printed.
-For a user and a password instead, replace nkey in the file by user and password.`,
+		Long: `Make a cluster's file, with a new NKey, for a NATS server of your own. The server must
+have JetStream and TLS, and know the public part of the key, which is printed.`,
 		Example: `  dptrain cluster new --url tls://host:4222 --out cluster.yaml
   dptrain cluster new --url tls://host:4222 --ca ca.pem --out cluster.yaml`,
 		Args: noArgs,
@@ -133,12 +131,12 @@ func newClusterStatusCommand(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "status",
 		Short:   "List a cluster's workers, and count its jobs",
-		Long:    "List a cluster's workers, what each is at, and count the jobs that wait. It listens for some\nseconds, in which every worker says what it does.\n\nWhile a tuning is under way, these counts tell the number of its trials, which is\nprivate: keep the output like the data.",
+		Long:    "List a cluster's workers, what each is at, and count the jobs that wait.\n\nWhile a tuning is under way, these counts tell the number of its trials, which is\nprivate: keep the output like the data.",
 		Example: "  dptrain cluster status --cluster reproduction/cluster/cluster.yaml",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runClusterStatus(cmd.Context(), g, c) },
 	}
-	c.addJoining(cmd, "the cluster's `file`, or the address of its server")
+	c.addJoining(cmd, "the cluster's `file`")
 	return cmd
 }
 
@@ -153,7 +151,7 @@ func runClusterStatus(ctx context.Context, g *global, c clusterFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := await(ctx, "listening to workers", func() (cluster.Status, error) {
+	s, err := await(ctx, "asking the server", func() (cluster.Status, error) {
 		conn, err := connect(ctx, file, "dptrain cluster status", func(string) {})
 		if err != nil {
 			return cluster.Status{}, err
@@ -175,9 +173,9 @@ func printClusterStatus(w io.Writer, s cluster.Status) {
 	}
 	fmt.Fprintln(w)
 	tw := aligned(w)
-	fmt.Fprintln(tw, "WORKER\tAT ONCE\tUNDER WAY\tDONE\tOF THIS\tSEEN\tMACHINE")
+	fmt.Fprintln(tw, "WORKER\tAT ONCE\tUNDER WAY\tDONE\tOF THIS\tMACHINE")
 	for _, p := range s.Workers {
-		fmt.Fprintf(tw, "%s\t%d\t%d\t%d\t%.0f %%\t%s ago\t%s\n", cleaned(p.Name()), p.Batch, len(p.Jobs), p.Done, 100*p.Share, time.Since(p.Seen).Round(time.Second), cleaned(strings.TrimSpace(cmp.Or(p.Machine, "unknown"))))
+		fmt.Fprintf(tw, "%s\t%d\t%d\t%d\t%.0f %%\t%s\n", cleaned(p.Name()), p.Batch, len(p.Jobs), p.Done, 100*p.Share, cleaned(strings.TrimSpace(cmp.Or(p.Machine, "unknown"))))
 	}
 	tw.Flush()
 }

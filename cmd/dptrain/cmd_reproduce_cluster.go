@@ -51,9 +51,6 @@ func directOn(
 		return err
 	}
 	defer board.Close()
-	if err := keepData(board, filepath.Join(o.out, ".cluster-data.json")); err != nil {
-		return err
-	}
 	f.Note(fmt.Sprintf("%d of %d runs are to do", f.status.Total-f.status.Finished-len(f.status.Failed)-f.status.Orphans, f.status.Total))
 	showing, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup

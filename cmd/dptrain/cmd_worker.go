@@ -60,7 +60,7 @@ stopped (Ctrl-C, SIGTERM), others get its runs at once.
 ` + exitCodes,
 		Example: `  dptrain worker --cluster reproduction/cluster/cluster.yaml
   dptrain worker --cluster cluster.yaml --devices 0 --idle 10m
-  dptrain worker --cluster nats://host:4222 --credentials cluster.yaml --datasets mnist
+  dptrain worker --cluster cluster.yaml --datasets mnist
   dptrain worker --cluster cluster.yaml --once
   dptrain worker --cluster cluster.yaml --train train.csv --test test.csv`,
 		Args: noArgs,
@@ -71,7 +71,7 @@ stopped (Ctrl-C, SIGTERM), others get its runs at once.
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	opts.addJoining(cmd, "the cluster's `file`, or the address of its server, such as nats://host:4222")
+	opts.addJoining(cmd, "the cluster's `file`")
 	fs.BoolVar(&opts.once, "once", false, "end when there is nothing to do")
 	fs.DurationVar(&opts.idle, "idle", 0, "end when there was nothing to do for a `time`, such as 10m")
 	fs.IntVar(&opts.batch, "batch", 0, "`number` of runs side by side; 0 is what fills this machine")
@@ -221,7 +221,7 @@ func (o *workerOptions) serve(ctx context.Context, conn *cluster.Conn, p configs
 	f.Note(fmt.Sprintf("waiting for work on %s, %d at once", laneNames(lanes), batch))
 	_, err = conn.Serve(ctx, cluster.Worker{
 		Build: me, Host: host, Machine: m.Name, Lanes: lanes, Batch: batch, Idle: idle, Tell: f.Warn, Working: follower.doing,
-	}, fleet.Crew{Machine: m, Follower: follower})
+	}, fleet.Executor{Machine: m, Follower: follower})
 	if err == nil {
 		f.Note("there is nothing to do")
 	}
@@ -235,7 +235,10 @@ func (o *workerOptions) serve(ctx context.Context, conn *cluster.Conn, p configs
 func laneNames(lanes []string) string {
 	var names []string
 	for _, lane := range lanes {
-		name, _, _ := strings.Cut(lane, " ")
+		name := lane[:strings.LastIndex(lane, "-")]
+		if strings.HasPrefix(name, configs.Files+"-") { // and a hash
+			name = configs.Files
+		}
 		names = append(names, name)
 	}
 	return strings.Join(distinct(names), ", ")

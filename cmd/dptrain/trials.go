@@ -90,14 +90,11 @@ func (r *run) lead(j *experiment.Job, f *follower) (end func(ended bool) error, 
 	if err != nil {
 		return nil, ofCluster(err)
 	}
-	board, err := conn.Board(r.ctx, conn.Token([]byte("run "+r.folder.Record.ID)), me, f.Note)
+	board, err := conn.Board(r.ctx, r.folder.Record.ID, me, f.Note)
 	if err != nil {
 		return nil, errors.Join(ofCluster(err), close())
 	}
-	one := order
-	one.Trials = []int{0}
-	board.Expect(one.Group(), data[:])
-	trials := &fleet.Trials{Fleet: fleet.Fleet{Board: board, Engine: p.Experiment.Performance.Engine, Files: files}, Token: conn.Token, Order: order, Tell: f.Warn}
+	trials := &fleet.Trials{Fleet: fleet.Fleet{Board: board, Engine: p.Experiment.Performance.Engine, Files: files}, Order: order, Data: data[:], Tell: f.Warn}
 	j.Trials = watchedTrials{trials, func(ctx context.Context) {
 		awaitWorkers(ctx, lonely, func() (able, all int) { return trials.Able(order) }, f.Warn)
 	}}

@@ -3,232 +3,451 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A job's secret is given to workers with the same build and the right data, while the job is out, and for their
-// process alone.
-func TestGrants(t *testing.T) {
+// A job's secret is given while the job is out, for its message alone, and is in no stream.
+func TestKeys(t *testing.T) {
 	t.Parallel()
 	s := newSceneOf(t, patient)
-	key := must(newKeyPair())
-	ask := func(change func(*claim)) (string, refusal) {
-		c := claim{Worker: "w", Build: here, ID: job(0).ID, Body: job(0).digest(), Data: []byte("right"), Public: key.PublicKey().Bytes()}
-		change(&c)
-		g := s.board.grant(c)
-		if g.Box == nil {
-			return "", g.Refusal
-		}
-		if bytes.Contains(g.Box, job(0).Secret) || g.Refusal != "" {
-			t.Errorf("%+v", g)
-		}
-		text, err := openWith(key, boxFor("campaign", job(0).ID), g.Box)
+	message := func(j Job, b Build) [sha256.Size]byte {
+		text, err := j.message(b)
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
 		}
-		return string(text), g.Refusal
+		return sha256.Sum256(text)
 	}
-	check := func(what string, change func(*claim), secret string, want refusal) {
+	other := job(0)
+	other.Body = []byte("another body")
+	check := func(what string, m [sha256.Size]byte, want string) {
 		t.Helper()
-		if text, why := ask(change); text != secret || why != want {
-			t.Errorf("%s: secret %q, refusal %q; want %q, %q", what, text, why, secret, want)
+		if r := s.board.keyFor(keyRequest{job(0).ID, m}); string(r.Secret) != want || r.Ended != (want == "") {
+			t.Errorf("%s: secret %q, want %q", what, r.Secret, want)
 		}
 	}
-	same := func(*claim) {}
-	check("not posted", same, "", notOut)
-	s.board.Expect("g", []byte("right"))
+	check("not posted", message(job(0), here), "")
 	s.post(1)
-	secret := string(job(0).Secret)
-	check("out", same, secret, "")
-	check("out, again", same, secret, "")
-	check("other data", func(c *claim) { c.Data = []byte("wrong") }, "", otherData)
-	check("no data", func(c *claim) { c.Data = nil }, "", otherData)
-	check("another body", func(c *claim) { c.Body = job(1).digest() }, "", notOut)
-	check("other data, before", same, secret, "")
-	check("another build", func(c *claim) { c.Build.Hash, c.Build.Version = "bb", "v2" }, "", otherBuild)
-	check("no build", func(c *claim) { c.Build = Build{} }, "", otherBuild)
-	check("a hello", func(c *claim) { c.ID = "" }, "", "")
-	check("another build's hello", func(c *claim) { c.ID, c.Build = "", Build{} }, "", otherBuild)
-	check("no key", func(c *claim) { c.Public = nil }, "", otherBuild)
-	s.put(made{Worker: "other", Attempt: "0", Body: outcome(job(0))})
-	s.results(1)
-	check("its result waits", same, "", notOut)
-	if err := s.board.Done(t.Context(), job(0).ID); err != nil {
-		t.Fatal(err)
+	check("out", message(job(0), here), string(job(0).Secret))
+	check("another body", message(other, here), "")
+	check("another build", message(job(0), Build{}), "")
+	m, err := s.board.conn.jobs.GetLastMsgForSubject(t.Context(), jobSubject("mnist", "campaign", job(0).ID))
+	if err != nil || !bytes.Contains(m.Data, []byte(base64.StdEncoding.EncodeToString(job(0).Body))) {
+		t.Fatalf("%s, %v", m.Data, err)
 	}
-	check("done", same, "", notOut)
+	for _, shown := range []string{string(job(0).Secret), base64.StdEncoding.EncodeToString(job(0).Secret)} {
+		if bytes.Contains(m.Data, []byte(shown)) {
+			t.Errorf("%s has the secret", m.Data)
+		}
+	}
+	s.put(outcome(job(0)))
+	s.next()
+	check("its result waits", message(job(0), here), "")
+	s.done(job(0).ID)
+	check("done", message(job(0), here), "")
 }
 
-// The first worker's data count if none are expected.
-func TestFirstDataCount(t *testing.T) {
+// put hands in a result of job 0, as another worker would.
+func (s *scene) put(body []byte) {
+	s.t.Helper()
+	if _, err := s.board.conn.js.Publish(s.t.Context(), resultSubject("campaign", job(0).ID), body); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// No verb of package fmt prints the key of a cluster's file or the secret of a job.
+func TestNoFormatPrintsSecrets(t *testing.T) {
+	t.Parallel()
+	f, _, err := NewFile("nats://localhost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := job(0)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%d", "%x", "%s", "%q", "%o", "%b", "%c"} {
+		text := fmt.Sprintf(strings.Repeat(verb+" ", 4), f, &f, j, &j)
+		for _, secret := range []string{f.NKey, fmt.Sprintf("%x", f.NKey), string(j.Secret), fmt.Sprintf("%d", j.Secret), fmt.Sprintf("%x", j.Secret)} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s prints %q: %s", verb, secret, text)
+			}
+		}
+	}
+}
+
+func TestStrangersAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	another, err := Embed(t.TempDir(), "127.0.0.1:0", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = another.Close() }()
+	for name, change := range map[string]func(*File){
+		"another key":    func(f *File) { f.NKey = another.File.NKey },
+		"another server": func(f *File) { f.CA = another.File.CA },
+	} {
+		strange := s.server.File
+		change(&strange)
+		c, err := Connect(t.Context(), strange, "stranger", nil)
+		if err == nil {
+			c.Close()
+			t.Errorf("%s: it was let in", name)
+		} else if want := name == "another server"; errors.Is(err, ErrRefused) == want || want != strings.Contains(err.Error(), "certificate") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if c, err := Connect(t.Context(), File{URL: s.server.File.URL}, "stranger", nil); err == nil {
+		c.Close()
+		t.Error("a file without a key connects")
+	}
+}
+
+// A worker of another build does nothing, and both sides are told.
+func TestOtherBuildsAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.post(1)
+	for _, b := range []Build{
+		{Version: "dptrain v2", Exact: true, Hash: "bb", Platform: "linux/arm64"},
+		{Version: "dptrain v1", Exact: true, Hash: "bb", Platform: "linux/amd64"}, // one file for one platform
+		{Version: "dptrain v1", Hash: "bb", Platform: "linux/arm64"},
+		{Version: "dptrain v1", Exact: true, Platform: "linux/amd64"},
+	} {
+		var work hasher
+		_, _, ended := s.serve(&work, Worker{Build: b, Host: "other", Idle: hasty.lease})
+		if err := <-ended; !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "run the same") || work.did.Load() > 0 {
+			t.Errorf("%+v: %v", b, err)
+		}
+	}
+	s.hears("worker other")
+	s.hears("gets nothing")
+	// The same version for another platform does the job.
+	s.worker(&hasher{}, Worker{Build: Build{Version: "dptrain v1", Exact: true, Hash: "cc", Platform: "linux/arm64"}})
+	s.collect(1)
+	if a := (Build{Version: "v1", Platform: "linux/amd64"}); a.same(a) {
+		t.Error("builds whose file isn't known are the same")
+	}
+}
+
+// A worker with other data than the coordinator's, or than the first worker's, does nothing, and the coordinator is
+// told; also after the coordinator has restarted.
+func TestOtherDataAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, known := range []bool{true, false} {
+		s := newScene(t)
+		right, wrong := &hasher{data: "right"}, &hasher{data: "wrong"}
+		post := func(n int) {
+			j := job(n)
+			if known {
+				j.Data = []byte("right")
+			} else if n == 0 {
+				defer s.worker(right, Worker{})()
+				defer s.collect(1)
+			}
+			s.postJob(j)
+		}
+		post(0)
+		s.board.Close()
+		s.board = s.newBoard("campaign")
+		s.worker(wrong, Worker{})
+		post(1)
+		s.hears("other data")
+		s.worker(right, Worker{})
+		if known {
+			post(0)
+			s.collect(2)
+		} else {
+			s.collect(1)
+		}
+		if wrong.did.Load() != 0 {
+			t.Error("it did jobs with other data")
+		}
+	}
+}
+
+// A job that a machine can't do goes to others, which the coordinator is told. The worker leaves its group alone, and
+// stays for other groups.
+func TestCannot(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	tried := make(chan string, 100)
+	s.worker(&hasher{does: func(_ context.Context, j Job) error {
+		tried <- j.Group
+		return fmt.Errorf("%w: no memory", ErrCannot)
+	}}, Worker{Host: "small"})
+	s.post(2)
+	s.hears("leaves some jobs to others: this machine can't do it: no memory")
+	s.worker(&hasher{}, Worker{})
+	s.collect(2)
+	j := job(2)
+	j.Group = "another"
+	s.postJob(j)
+	s.collect(1)
+	groups := map[string]int{}
+	for len(tried) > 0 {
+		groups[<-tried]++
+	}
+	if groups["g"] != 1 || groups["another"] > 1 {
+		t.Errorf("it tried %v", groups)
+	}
+}
+
+// An executor gets jobs of one group of one campaign at a time.
+func TestGroupsAreApart(t *testing.T) {
+	t.Parallel()
+	s := newSceneOf(t, patient)
+	other := s.newBoard("other")
+	for n := range 4 {
+		for _, group := range []string{"g", "h"} {
+			for _, b := range []*Board{s.board, other} {
+				if err := b.Post(t.Context(), Job{ID: fmt.Sprintf("%s-%s-%d", b.campaign, group, n), Lane: "mnist", Group: group}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	s.worker(apart{t}, Worker{Batch: 16})
+	for range 8 {
+		for _, b := range []*Board{s.board, other} {
+			if r, err := b.Next(t.Context()); err != nil || !strings.HasPrefix(r.ID, b.campaign) {
+				t.Fatal(r.ID, err)
+			}
+		}
+	}
+}
+
+// apart is an executor that checks that its jobs belong together.
+type apart struct{ t *testing.T }
+
+func (apart) Data(context.Context, Job) ([]byte, error) { return nil, nil }
+
+func (a apart) Do(_ context.Context, jobs []Job, _ func(float64)) ([][]byte, error) {
+	for _, j := range jobs {
+		if first := jobs[0].ID; j.ID[:len(j.ID)-1] != first[:len(first)-1] {
+			a.t.Errorf("%s is done with %s", j.ID, first)
+		}
+	}
+	return make([][]byte, len(jobs)), nil
+}
+
+// A worker takes jobs of its lanes alone, and an executor that loses results is found out.
+func TestServeRefuses(t *testing.T) {
 	t.Parallel()
 	s := newSceneOf(t, patient)
 	s.post(2)
-	for n, c := range []struct {
-		data    string
-		refused refusal
-	}{{"a", ""}, {"b", otherData}, {"b", otherData}, {"a", ""}} {
-		if _, g, _ := s.board.decide(claim{Build: here, ID: job(n % 2).ID, Body: job(n % 2).digest(), Data: []byte(c.data)}); g.Refusal != c.refused {
-			t.Errorf("%d: refusal %q of data %s", n, g.Refusal, c.data)
-		}
-	}
-}
-
-// A reply is for one request alone, and a box for one job.
-func TestPurposesDiffer(t *testing.T) {
-	t.Parallel()
-	seen := map[string]bool{}
-	for _, purpose := range []string{
-		replyTo("a", []byte{1}), replyTo("a", []byte{2}), replyTo("b", []byte{1}), replyTo("a", nil), "a", "b",
-		boxFor("a", "b"), boxFor("a", "c"), boxFor("b", "b"), boxFor("b", "a"),
-	} {
-		if seen[purpose] {
-			t.Errorf("%q is two purposes", purpose)
-		}
-		seen[purpose] = true
-	}
-	if bytes.Equal(newNonce(), newNonce()) {
-		t.Error("a nonce twice")
-	}
-}
-
-// Builds whose file isn't known aren't the same.
-func TestBuildsWithoutHash(t *testing.T) {
-	t.Parallel()
-	a := Build{Version: "v1", Platform: "linux/amd64"}
-	if a.same(a) || !here.same(here) {
-		t.Error("builds without a hash are the same, or equal ones aren't")
-	}
-}
-
-// As many jobs are out as the workers of this build need, and four more.
-func TestWant(t *testing.T) {
-	t.Parallel()
-	s := newSceneOf(t, patient)
-	if n := s.board.Want(); n != 4 {
-		t.Errorf("%d jobs without workers", n)
-	}
-	for _, p := range []Pulse{{Worker: "a", Build: here, Batch: 3}, {Worker: "b", Build: here, Batch: 1}, {Worker: "c", Batch: 50}} {
-		text, err := s.board.conn.sealer.encode(pulse, p)
-		if err == nil {
-			err = s.board.conn.nats.Publish(pulse, text)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	until(t, "two workers are here", func() bool { return len(s.board.Workers()) == 2 })
-	time.Sleep(50 * time.Millisecond)
-	if n := s.board.Want(); n != 4+2*3+2*1 {
-		t.Errorf("%d jobs", n)
-	}
-}
-
-// Results that can't be read or aren't whole are left out, and their jobs are done.
-func TestResultsThatAreNone(t *testing.T) {
-	t.Parallel()
-	for name, put := range map[string]func(s *scene) error{
-		"can't be read": func(s *scene) error {
-			_, err := s.board.conn.js.Publish(t.Context(), resultSubject("campaign", job(0).ID), []byte("x"))
-			return err
-		},
-		"isn't whole": func(s *scene) error {
-			subject := partSubject("campaign", job(0).ID, "0", "0")
-			_, err := s.board.conn.js.Publish(t.Context(), subject, s.board.conn.sealer.seal(subject, []byte("x")))
-			s.put(made{Attempt: "0", Parts: 2})
-			return err
-		},
-		"of another job": func(s *scene) error {
-			text, err := s.board.conn.sealer.encode(resultSubject("campaign", job(1).ID), made{Attempt: "0", Body: outcome(job(1))})
-			if err == nil {
-				_, err = s.board.conn.js.Publish(t.Context(), resultSubject("campaign", job(0).ID), text)
-			}
-			return err
-		},
-	} {
-		s := newScene(t)
-		s.post(1)
-		if err := put(s); err != nil {
-			t.Fatal(err)
-		}
-		s.hears("is left out")
-		s.worker(&crew{}, Worker{})
-		s.collect(1)
-		if n := s.onServer(s.board.conn.results); n > 0 && name != "isn't whole" { // whose parts go with the campaign
-			t.Errorf("%s: %d messages are left", name, n)
-		}
-	}
-}
-
-// A result is handed out once, whatever the board looks at again, and two results are handed out both. Done removes
-// both, and the job, which no worker has ended.
-func TestEachResultOnce(t *testing.T) {
-	t.Parallel()
-	s := newSceneOf(t, patient)
-	s.post(1)
-	s.put(made{Worker: "one", Attempt: "0", Body: []byte("a")})
-	s.results(1)
-	s.board.again <- struct{}{}
-	s.put(made{Worker: "two", Attempt: "1", Body: []byte("b")})
 	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	defer cancel()
-	if r, err := s.board.Next(ctx); err != nil || r.Worker != "two" || string(r.Body) != "b" {
-		t.Errorf("%+v, %v", r, err)
+	if n, err := s.connect().Serve(ctx, Worker{Build: here, Lanes: []string{"imdb"}, Batch: 2}, &hasher{}); n != 0 || err != nil {
+		t.Errorf("another lane: %d jobs, %v", n, err)
 	}
-	soon, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
+	n, err := s.connect().Serve(ctx, Worker{Build: here, Lanes: []string{"mnist"}, Batch: 2}, sized{})
+	if n != 0 || err == nil || !strings.Contains(err.Error(), "0 results of 2 jobs") {
+		t.Errorf("no results: %d jobs, %v", n, err)
+	}
+	for _, w := range []Worker{{Build: here, Batch: 1}, {Build: here, Lanes: []string{"mnist"}}, {Build: here, Lanes: []string{"*"}, Batch: 1}} {
+		if _, err := s.connect().Serve(ctx, w, &hasher{}); err == nil {
+			t.Errorf("%+v: no error", w)
+		}
+	}
+}
+
+// sized is an executor with results of given sizes.
+type sized []int
+
+func (sized) Data(context.Context, Job) ([]byte, error) { return nil, nil }
+
+func (s sized) Do(context.Context, []Job, func(float64)) (out [][]byte, _ error) {
+	for _, n := range s {
+		body := make([]byte, n)
+		for i := range body {
+			body[i] = byte(i >> 12)
+		}
+		out = append(out, body)
+	}
+	return out, nil
+}
+
+// A job is acknowledged after its result was sent, and a large result before the message that names it. None is left.
+func TestLargeResults(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	var mu sync.Mutex
+	var passed []string
+	spy := s.connect()
+	if _, err := spy.nats.Subscribe(">", func(m *nats.Msg) {
+		for prefix, what := range map[string]string{"$O." + largeName + ".M.": "object", resultRoot: "result", "$JS.ACK." + jobsName: "ack"} {
+			if strings.HasPrefix(m.Subject, prefix) && !strings.HasPrefix(m.Reply, "$JS.ACK.") && !bytes.HasPrefix(m.Data, []byte("+WPI")) {
+				mu.Lock()
+				passed = append(passed, what)
+				mu.Unlock()
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := spy.nats.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	s.worker(sized{12<<20 + 5}, Worker{})
+	s.post(1)
+	r := s.next()
+	if want, _ := (sized{12<<20 + 5}).Do(t.Context(), nil, nil); !bytes.Equal(r.Body, want[0]) {
+		t.Errorf("another result, of %d bytes", len(r.Body))
+	}
+	until(t, "the job is acknowledged", func() bool { return s.onServer(s.board.conn.jobs) == 0 })
+	mu.Lock()
+	if got := strings.Join(passed, " "); got != "object result ack" {
+		t.Error(got)
+	}
+	mu.Unlock()
+	s.done(r.ID)
+	if left := s.onServer(s.board.conn.results); left > 0 {
+		t.Errorf("%d results are left", left)
+	}
+	if objects, err := s.board.conn.large.List(t.Context()); !errors.Is(err, jetstream.ErrNoObjectsFound) {
+		t.Errorf("%d objects are left, %v", len(objects), err)
+	}
+	j := job(1)
+	j.Body = make([]byte, 2<<20)
+	if err := s.board.Post(t.Context(), j); !errors.Is(err, nats.ErrMaxPayload) {
+		t.Error(err)
+	}
+}
+
+// A result whose object is gone is left out, and its job is done again.
+func TestResultsThatArentWhole(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.post(1)
+	m := &nats.Msg{Subject: resultSubject("campaign", job(0).ID), Header: nats.Header{objectHeader: {"none"}}}
+	if _, err := s.board.conn.js.PublishMsg(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	s.hears("isn't whole")
+	s.worker(&hasher{}, Worker{})
+	s.collect(1)
+}
+
+// A result is handed out once, although the server sends it again while it isn't done. Two results of a job are both
+// handed out. Done removes both.
+func TestEachResultOnce(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.put([]byte("a"))
+	s.next()
+	s.put([]byte("b"))
+	if r := s.next(); string(r.Body) != "b" {
+		t.Errorf("%+v", r)
+	}
+	soon, cancel := context.WithTimeout(t.Context(), 2*hasty.lease)
 	defer cancel()
 	if r, err := s.board.Next(soon); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("again: %+v, %v", r, err)
 	}
-	if err := s.board.Done(t.Context(), job(0).ID); err != nil {
-		t.Fatal(err)
-	}
-	for _, stream := range []jetstream.Stream{s.board.conn.tasks, s.board.conn.results} {
-		if n := s.onServer(stream); n > 0 {
-			t.Errorf("%d messages are left", n)
-		}
+	s.done(job(0).ID)
+	if n := s.onServer(s.board.conn.results); n > 0 {
+		t.Errorf("%d results are left", n)
 	}
 }
 
-// Remove leaves nothing, of what is there and of what comes late, and nothing of others is removed.
+// A result that the caller can't use is forgotten. Its job is done again if it is out.
+func TestRefuse(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	var work hasher
+	s.worker(&work, Worker{})
+	s.post(1)
+	r := s.next()
+	if err := s.board.Refuse(t.Context(), r.ID, errors.New("no result")); err != nil {
+		t.Fatal(err)
+	}
+	if again := s.next(); again.ID != r.ID || work.did.Load() < 2 {
+		t.Fatal(again.ID)
+	}
+	s.done(r.ID)
+	if err := s.board.Refuse(t.Context(), r.ID, errors.New("no result")); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * hasty.check)
+	if left, err := s.board.conn.Status(t.Context()); err != nil || left.Waiting+left.Results != 0 || len(left.Workers) != 1 {
+		t.Errorf("%+v, %v", left, err)
+	}
+}
+
+// A job's earlier message that differs is replaced, and the same one isn't posted twice.
+func TestJobsAreReplaced(t *testing.T) {
+	t.Parallel()
+	s := newSceneOf(t, patient)
+	stale := job(0)
+	stale.Body = []byte("another body")
+	s.postJob(stale)
+	s.board.Close()
+	s.board = s.newBoard("campaign")
+	for range 2 {
+		s.post(1)
+		if n := s.onServer(s.board.conn.jobs); n != 1 {
+			t.Errorf("%d messages of one job", n)
+		}
+	}
+	s.worker(&hasher{}, Worker{})
+	s.collect(1)
+}
+
+// Remove leaves nothing, and removes nothing of others.
 func TestRemove(t *testing.T) {
 	t.Parallel()
 	s := newSceneOf(t, patient)
-	other, err := s.connect().Board(t.Context(), "other", here, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(other.Close)
+	other := s.newBoard("other")
 	if err := other.Post(t.Context(), job(5)); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := s.board.conn.data.Create(t.Context(), "campaign.g", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
 	s.post(3)
-	s.put(made{Worker: "one", Attempt: "0", Body: []byte("a")})
-	s.results(1)
+	s.put([]byte("a"))
+	s.next()
 	if err := s.board.Remove(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := s.onServer(s.board.conn.results); n > 0 {
 		t.Errorf("%d results are left", n)
 	}
-	s.put(made{Worker: "late", Attempt: "1", Body: []byte("b")})
-	until(t, "a late result is removed", func() bool { return s.onServer(s.board.conn.results) == 0 })
-	if n := s.onServer(s.board.conn.tasks); n != 1 {
+	if n := s.onServer(s.board.conn.jobs); n != 1 {
 		t.Errorf("%d jobs are left, and the other campaign has 1", n)
 	}
+	if _, err := s.board.conn.data.Get(t.Context(), "campaign.g"); !errors.Is(err, jetstream.ErrKeyNotFound) {
+		t.Errorf("the hash of data: %v", err)
+	}
+	s.board = other
+	s.worker(&hasher{}, Worker{})
+	s.collect(1)
 }
 
-// What would match other subjects is no name.
-func TestNamesAreTokens(t *testing.T) {
+// A second coordinator of a campaign is refused while the first one is there. What would match other subjects is no
+// name.
+func TestBoardsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newSceneOf(t, patient)
+	if _, err := s.connect().Board(t.Context(), "campaign", here, nil); !errors.Is(err, ErrLed) {
+		t.Errorf("a second coordinator: %v", err)
+	}
+	s.board.Close()
+	s.board = s.newBoard("campaign")
 	for _, name := range []string{"", "a.b", "*", ">", "a b", "a\n", "ä"} {
-		if err := s.board.Post(t.Context(), Job{ID: name, Lane: "mnist"}); err == nil {
-			t.Errorf("the job %q is posted", name)
+		for _, j := range []Job{{ID: name, Lane: "mnist", Group: "g"}, {ID: "a", Lane: name, Group: "g"}, {ID: "a", Lane: "mnist", Group: name}} {
+			if err := s.board.Post(t.Context(), j); err == nil {
+				t.Errorf("the job %+v of lane %q is posted", j, j.Lane)
+			}
 		}
 		if b, err := s.board.conn.Board(t.Context(), name, here, nil); err == nil {
 			b.Close()
@@ -237,68 +456,37 @@ func TestNamesAreTokens(t *testing.T) {
 	}
 }
 
-// Jobs that lie on the server without being handed out are handed out again.
-func TestOverlookedJobs(t *testing.T) {
-	t.Parallel()
-	s := newScene(t)
-	s.post(1)
-	ctx := t.Context()
-	conn := s.connect()
-	name := conn.consumerName("mnist")
-	// A server that gives up a job after one try overlooks it from then on.
-	consumer, err := conn.js.UpdateConsumer(ctx, tasksName, jetstream.ConsumerConfig{
-		Durable: name, FilterSubject: conn.laneSubjects("mnist"), AckPolicy: jetstream.AckExplicitPolicy, AckWait: 50 * time.Millisecond,
-		MaxDeliver: 1, MaxAckPending: -1, MaxWaiting: 16384, InactiveThreshold: forgotten,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := consumer.Next(jetstream.FetchMaxWait(hang)); err != nil {
-		t.Fatal(err)
-	}
-	s.hears("overlooked jobs")
-	s.worker(&crew{}, Worker{})
-	s.collect(1)
-}
-
-// A board that connects anew goes on behind the last result that it has seen, and begins anew if the stream is another,
-// or has lost its last writes.
-func TestNoResultIsSkipped(t *testing.T) {
+// As many jobs are out as the workers of this build need, and four more. Names that machines give themselves don't
+// reach a terminal as commands.
+func TestHeartbeats(t *testing.T) {
 	t.Parallel()
 	s := newSceneOf(t, patient)
-	s.board.Close()
-	for _, text := range []string{"a", "b", "c"} {
-		s.put(made{Worker: text, Attempt: text, Body: []byte(text)})
+	if n := s.board.Want(); n != 4 {
+		t.Errorf("%d jobs without workers", n)
 	}
-	info, err := s.board.conn.results.Info(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		last place
-		want string
-	}{
-		{place{}, "abc"}, {place{info.Created, 1}, "bc"}, {place{info.Created, 2}, "c"}, {place{info.Created.Add(-1), 2}, "abc"}, {place{info.Created, 4}, "abc"},
+	for _, h := range []Heartbeat{
+		{Worker: "a", Host: "a\x1b[2Jb\nc", Machine: "m\u009b", Build: here, Batch: 3, Lanes: []string{"mnist"}}, {Worker: "b", Build: here, Batch: 1},
+		{Worker: "c", Batch: 50}, {Worker: "d", Build: here, Batch: 9, Left: true},
 	} {
-		clear(s.board.waiting)
-		ctx, cancel := context.WithTimeout(t.Context(), hang)
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			_ = s.board.receiveFrom(ctx, &c.last) // until it is cancelled
-		}()
-		got := ""
-		for range c.want {
-			r, err := s.board.Next(ctx)
-			if err != nil {
-				t.Error(err)
-			}
-			got += string(r.Body)
+		text, err := json.Marshal(h)
+		if err == nil {
+			_, err = s.board.conn.workers.Put(t.Context(), h.Worker, text)
 		}
-		cancel()
-		<-ended
-		if got != c.want {
-			t.Errorf("from %+v: %q, want %q", c.last, got, c.want)
+		if err != nil {
+			t.Fatal(err)
 		}
+	}
+	s.board.survey(t.Context())
+	if n := s.board.Want(); n != 4+2*3+2*1 {
+		t.Errorf("%d jobs", n)
+	}
+	if able, all := s.board.Able("mnist"); able != 1 || all != 2 {
+		t.Errorf("%d of %d workers are able", able, all)
+	}
+	s.hears("worker a [2Jb c-a is here")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if all := strings.Join(s.told, ""); strings.ContainsAny(all, "\x1b\n\u009b") {
+		t.Errorf("%q", all)
 	}
 }

@@ -38,9 +38,11 @@ func embedded(t testing.TB) *Server {
 	return s
 }
 
-func connected(t testing.TB, f File) *Conn {
+func connected(t testing.TB, f File) *Conn { return connectedWith(t, f, usual) }
+
+func connectedWith(t testing.TB, f File, with timing) *Conn {
 	t.Helper()
-	c, err := Connect(t.Context(), f, "test", nil)
+	c, err := connectWith(t.Context(), f, "test", nil, with)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,16 +50,16 @@ func connected(t testing.TB, f File) *Conn {
 	return c
 }
 
-// crew hashes bodies and secrets.
-type crew struct {
+// hasher hashes bodies and secrets.
+type hasher struct {
 	does func(context.Context, Job) error
 	data string
 	did  atomic.Int64
 }
 
-func (c *crew) Data(context.Context, Job) ([]byte, error) { return []byte(c.data), nil }
+func (c *hasher) Data(context.Context, Job) ([]byte, error) { return []byte(c.data), nil }
 
-func (c *crew) Do(ctx context.Context, jobs []Job, progress func(float64)) (out [][]byte, err error) {
+func (c *hasher) Do(ctx context.Context, jobs []Job, progress func(float64)) (out [][]byte, err error) {
 	for _, j := range jobs {
 		if c.does != nil {
 			if err := c.does(ctx, j); err != nil {
@@ -98,7 +100,7 @@ func TestJobsAreDone(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var workers sync.WaitGroup
-	var all crew
+	var all hasher
 	for range 3 {
 		c := connected(t, s.File)
 		workers.Go(func() {

@@ -69,8 +69,8 @@ func Embed(dir, address, name string) (_ *Server, err error) {
 	if err := canListen(host, port); err != nil {
 		return nil, fmt.Errorf("the cluster's server: %w; give another address by --listen", err)
 	}
-	if s.File = before; s.File.Secret == (Secret{}) {
-		if s.File, err = newFile(); err != nil {
+	if s.File = before; s.File.NKey == "" {
+		if s.File.NKey, err = newKey(); err != nil {
 			return nil, err
 		}
 	}
@@ -78,17 +78,13 @@ func Embed(dir, address, name string) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	user, err := nkeys.FromSeed([]byte(s.File.NKey))
+	key, err := publicKey(s.File.NKey)
 	if err != nil {
-		return nil, fmt.Errorf("%s: nkey: no seed of an NKey; remove the file to get a new one", path)
-	}
-	key, err := user.PublicKey()
-	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w; remove the file to get a new one", path, err)
 	}
 	s.nats, err = server.NewServer(&server.Options{
-		ServerName: serverName, Host: host, Port: port, NoSigs: true, NoLog: true, DontListen: false,
-		JetStream: true, StoreDir: filepath.Join(dir, "store"), MaxPayload: 1 << 20,
+		ServerName: serverName, Host: host, Port: port, NoSigs: true, NoLog: true,
+		JetStream: true, StoreDir: filepath.Join(dir, "store"),
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13},
 		Nkeys:     []*server.NkeyUser{{Nkey: key}},
 	})
@@ -116,32 +112,36 @@ func (s *Server) Close() error {
 	return s.lock.Close()
 }
 
-// NewFile returns the file of a cluster whose server is at a URL, with a new secret and a new NKey, and the public part
-// of the key, which the server must know.
-func NewFile(url string) (File, string, error) {
-	if err := CheckURL(url); err != nil {
+// NewFile returns the file of a cluster whose server is at a URL, with a new NKey, and the public part of the key,
+// which the server must know.
+func NewFile(url string) (f File, public string, err error) {
+	if err := checkURL(url); err != nil {
 		return File{}, "", err
 	}
-	f, err := newFile()
-	if err != nil {
+	f = File{URL: url}
+	if f.NKey, err = newKey(); err != nil {
 		return File{}, "", err
 	}
-	f.URL = url
-	user, err := nkeys.FromSeed([]byte(f.NKey))
-	if err != nil {
-		return File{}, "", err
-	}
-	public, err := user.PublicKey()
+	public, err = publicKey(f.NKey)
 	return f, public, err
 }
 
-func newFile() (File, error) {
+// newKey returns the seed of a new NKey.
+func newKey() (string, error) {
 	user, err := nkeys.CreateUser()
 	if err != nil {
-		return File{}, err
+		return "", err
 	}
 	seed, err := user.Seed()
-	return File{NKey: string(seed), Secret: NewSecret()}, err
+	return string(seed), err
+}
+
+func publicKey(seed string) (string, error) {
+	user, err := nkeys.FromSeed([]byte(seed))
+	if err != nil {
+		return "", errors.New("nkey: no seed of an NKey, which begins with SU")
+	}
+	return user.PublicKey()
 }
 
 // listenOn returns where a server listens: on the port that it had before, unless another is given.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // hasty is for tests that wait for leases to run out.
-var hasty = timing{lease: time.Second, renew: 250 * time.Millisecond, pulse: 200 * time.Millisecond, check: 300 * time.Millisecond, reply: time.Second}
+var hasty = timing{lease: time.Second, renew: 250 * time.Millisecond, pulse: 400 * time.Millisecond, check: 300 * time.Millisecond, reply: 2 * time.Second}
 
 // patient is for tests in which neither a lease that runs out nor a look of the coordinator may repair anything.
-var patient = timing{lease: time.Hour, renew: 100 * time.Millisecond, pulse: 200 * time.Millisecond, check: time.Hour, reply: 5 * time.Second}
+var patient = timing{lease: time.Hour, renew: 100 * time.Millisecond, pulse: 400 * time.Millisecond, check: time.Hour, reply: 5 * time.Second}
 
 // scene is a coordinator and what it told.
 type scene struct {
@@ -39,7 +38,7 @@ func newSceneOf(t testing.TB, with timing) *scene {
 	s := &scene{t: t, timing: with, dir: t.TempDir()}
 	s.start()
 	t.Cleanup(func() { _ = s.server.Close() })
-	s.board = s.newBoard()
+	s.board = s.newBoard("campaign")
 	return s
 }
 
@@ -51,15 +50,11 @@ func (s *scene) start() {
 	}
 }
 
-func (s *scene) connect() *Conn {
-	c := connected(s.t, s.server.File)
-	c.timing = s.timing
-	return c
-}
+func (s *scene) connect() *Conn { return connectedWith(s.t, s.server.File, s.timing) }
 
-func (s *scene) newBoard() *Board {
+func (s *scene) newBoard(campaign string) *Board {
 	s.t.Helper()
-	b, err := s.connect().Board(s.t.Context(), "campaign", here, s.tell)
+	b, err := s.connect().Board(s.t.Context(), campaign, here, s.tell)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -75,67 +70,73 @@ func (s *scene) tell(text string) {
 
 func (s *scene) hears(text string) {
 	s.t.Helper()
-	for end := time.Now().Add(hang); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if s.heard(text) {
-			return
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.t.Errorf("nothing was told of %q, but\n%s", text, strings.Join(s.told, "\n"))
-}
-
-// heard reports whether a text was told.
-func (s *scene) heard(text string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return strings.Contains(strings.Join(s.told, "\n"), text)
+	until(s.t, "it is told that "+text, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return strings.Contains(strings.Join(s.told, "\n"), text)
+	})
 }
 
 func (s *scene) post(n int) {
 	s.t.Helper()
 	for i := range n {
-		if err := s.board.Post(s.t.Context(), job(i)); err != nil {
-			s.t.Fatal(err)
-		}
+		s.postJob(job(i))
+	}
+}
+
+func (s *scene) postJob(j Job) {
+	s.t.Helper()
+	if err := s.board.Post(s.t.Context(), j); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// next waits for a result.
+func (s *scene) next() Result {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), hang)
+	defer cancel()
+	r, err := s.board.Next(ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+func (s *scene) done(id string) {
+	s.t.Helper()
+	if err := s.board.Done(s.t.Context(), id); err != nil {
+		s.t.Fatal(err)
 	}
 }
 
 // collect waits for the results of n jobs, each of which is to come at least once.
 func (s *scene) collect(n int) (results int) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), hang)
-	defer cancel()
 	for seen := map[string]bool{}; len(seen) < n; results++ {
-		r, err := s.board.Next(ctx)
-		if err != nil {
-			s.t.Fatalf("after %d of %d jobs: %v", len(seen), n, err)
-		}
+		r := s.next()
 		seen[r.ID] = true
 		if !bytes.Equal(r.Body, outcome(jobOf(r.ID))) {
 			s.t.Errorf("%s: another result", r.ID)
 		}
-		if err := s.board.Done(ctx, r.ID); err != nil {
-			s.t.Fatal(err)
-		}
+		s.done(r.ID)
 	}
 	return results
 }
 
-// worker starts a worker, and returns a function that ends it as if its machine had lost its power.
-func (s *scene) worker(c Crew, w Worker) (kill func()) {
-	conn := s.connect()
-	ctx, cancel := context.WithCancel(context.Background())
-	w.Lanes = []string{"mnist"}
-	if w.Build == (Build{}) {
-		w.Build = here
+// onServer returns the number of messages of a stream.
+func (s *scene) onServer(stream jetstream.Stream) uint64 {
+	s.t.Helper()
+	info, err := stream.Info(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	w.Batch, w.Idle = max(w.Batch, 1), -1
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_, _ = conn.Serve(ctx, w, c)
-	}()
+	return info.State.Msgs
+}
+
+// worker starts a worker, and returns a function that ends it as if its machine had lost its power.
+func (s *scene) worker(e Executor, w Worker) (kill func()) {
+	cancel, conn, ended := s.serve(e, w)
 	kill = func() {
 		conn.Close() // it says nothing any more
 		cancel()
@@ -145,10 +146,30 @@ func (s *scene) worker(c Crew, w Worker) (kill func()) {
 	return kill
 }
 
-// hold returns a crew that says when it begins a job, and waits until it is let go or its worker ends.
-func hold() (c *crew, begun, let chan struct{}) {
+// serve starts a worker that a test stops by cancel. ended has its error, and is closed.
+func (s *scene) serve(e Executor, w Worker) (cancel context.CancelFunc, conn *Conn, ended chan error) {
+	conn = s.connect()
+	ctx, cancel := context.WithCancel(s.t.Context())
+	w.Lanes = []string{"mnist"}
+	if w.Build == (Build{}) {
+		w.Build = here
+	}
+	if w.Batch = max(w.Batch, 1); w.Idle == 0 {
+		w.Idle = -1
+	}
+	ended = make(chan error, 1)
+	go func() {
+		defer close(ended)
+		_, err := conn.Serve(ctx, w, e)
+		ended <- err
+	}()
+	return cancel, conn, ended
+}
+
+// hold returns an executor that says when it begins a job, and waits until it is let go or its worker ends.
+func hold() (e *hasher, begun, let chan struct{}) {
 	begun, let = make(chan struct{}, 100), make(chan struct{})
-	return &crew{does: func(ctx context.Context, _ Job) error {
+	return &hasher{does: func(ctx context.Context, _ Job) error {
 		begun <- struct{}{}
 		select {
 		case <-let:
@@ -159,7 +180,7 @@ func hold() (c *crew, begun, let chan struct{}) {
 	}}, begun, let
 }
 
-// A worker that dies costs its lease. One that ends by itself gives its jobs back at once.
+// A worker that dies costs its lease.
 func TestWorkersDie(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -167,39 +188,69 @@ func TestWorkersDie(t *testing.T) {
 	kill := s.worker(dead, Worker{Batch: 2, Host: "victim"})
 	s.post(3)
 	<-begun
-	s.hears("worker victim")
+	until(t, "its jobs are known", func() bool {
+		all := s.board.Workers()
+		return len(all) == 1 && len(all[0].Jobs) > 0
+	})
 	kill()
-	s.worker(&crew{}, Worker{Batch: 3})
+	s.worker(&hasher{}, Worker{Batch: 3})
 	if n := s.collect(3); n != 3 {
 		t.Errorf("%d results of 3 jobs", n)
 	}
 	s.hears("is gone without a word; another takes over its jobs")
-	for _, p := range s.board.Workers() {
-		if p.Host == "victim" {
+	for _, w := range s.board.Workers() {
+		if w.Host == "victim" {
 			t.Error("the dead are counted")
 		}
 	}
-
-	s.post(2)
-	s.collect(2)
 }
 
-// A lease isn't renewed for a job that makes no progress, and the worker ends. It may end before it begins the job: to
-// ask for its secret is no progress either.
+// A worker that is stopped, or whose machine fails, gives its jobs back, although their leases would last.
+func TestJobsGoBack(t *testing.T) {
+	t.Parallel()
+	fault := errors.New("a fault")
+	for _, stopped := range []bool{true, false} {
+		s := newSceneOf(t, patient)
+		begun, fail := make(chan struct{}, 1), make(chan struct{})
+		first := &hasher{does: func(ctx context.Context, _ Job) error {
+			begun <- struct{}{}
+			select {
+			case <-fail:
+				return fault
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}}
+		s.post(2)
+		cancel, _, ended := s.serve(first, Worker{Batch: 2, Host: "first"})
+		defer cancel()
+		<-begun
+		s.hears("worker first")
+		if stopped {
+			cancel()
+		} else {
+			close(fail)
+		}
+		if err := <-ended; !errors.Is(err, fault) && !errors.Is(err, context.Canceled) || stopped == errors.Is(err, fault) {
+			t.Errorf("stopped %t: %v", stopped, err)
+		}
+		s.worker(&hasher{}, Worker{})
+		s.collect(2)
+		s.hears("has left")
+	}
+}
+
+// A lease isn't renewed for a job that makes no progress, and the worker ends.
 func TestWorkersHang(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	hung, _, _ := hold()
-	conn, ended := s.connect(), make(chan error)
-	go func() {
-		_, err := conn.Serve(t.Context(), Worker{Build: here, Lanes: []string{"mnist"}, Batch: 1, Idle: -1, Stall: time.Millisecond}, hung)
-		ended <- err
-	}()
 	s.post(1)
+	_, _, ended := s.serve(hung, Worker{Stall: time.Millisecond})
 	if err := <-ended; !errors.Is(err, errStalled) {
 		t.Error(err)
 	}
-	s.worker(&crew{}, Worker{})
+	s.worker(&hasher{}, Worker{})
 	s.collect(1)
 }
 
@@ -208,22 +259,20 @@ func TestWorkersComeBackLate(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	late, begun, let := hold()
-	conn := s.connect()
-	conn.timing.renew = time.Hour
-	go func() {
-		_, _ = conn.Serve(t.Context(), Worker{Build: here, Lanes: []string{"mnist"}, Batch: 1, Idle: -1}, late)
-	}()
+	s.timing.renew = time.Hour
+	s.worker(late, Worker{})
+	s.timing = hasty
 	s.post(1)
 	<-begun
-	s.worker(&crew{}, Worker{})
+	s.worker(&hasher{}, Worker{})
 	s.collect(1)
 	close(let)
 	s.collect(1)
 }
 
-// holding is a crew that says which jobs it begins together, and makes progress until it is let go.
+// holding is an executor that says which jobs it begins together, and makes progress until it is let go.
 type holding struct {
-	crew
+	hasher
 	begun chan []Job
 	let   chan struct{}
 }
@@ -233,7 +282,7 @@ func (h *holding) Do(ctx context.Context, jobs []Job, progress func(float64)) ([
 	for {
 		select {
 		case <-h.let:
-			return h.crew.Do(ctx, jobs, progress)
+			return h.hasher.Do(ctx, jobs, progress)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-time.After(10 * time.Millisecond):
@@ -252,7 +301,7 @@ func TestLeasesLast(t *testing.T) {
 	slow := &holding{begun: make(chan []Job, 10), let: make(chan struct{})}
 	s.worker(slow, Worker{Batch: 2})
 	under := <-slow.begun
-	others := &crew{does: func(_ context.Context, j Job) error {
+	others := &hasher{does: func(_ context.Context, j Job) error {
 		for _, u := range under {
 			if u.ID == j.ID {
 				t.Errorf("%s, under way, was handed out again", j.ID)
@@ -264,9 +313,6 @@ func TestLeasesLast(t *testing.T) {
 	time.Sleep(often.lease * 3 / 2)
 	close(slow.let)
 	s.collect(2)
-	if s.heard("overlooked") {
-		t.Error("jobs under way count as overlooked")
-	}
 }
 
 // The server restarts in the middle, with its store, and then without it.
@@ -274,7 +320,7 @@ func TestServerRestarts(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	for _, wiped := range []bool{false, true} {
-		var work crew
+		var work hasher
 		slow := make(chan struct{}, 100)
 		work.does = func(context.Context, Job) error { <-slow; return nil }
 		kill := s.worker(&work, Worker{Batch: 2})
@@ -300,19 +346,39 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
+// A worker waits with its results for a server that is down for longer than jobs may say nothing.
+func TestResultsOutlastTheServer(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	work := &holding{begun: make(chan []Job, 1), let: make(chan struct{})}
+	_, _, ended := s.serve(work, Worker{Stall: 600 * time.Millisecond})
+	s.post(1)
+	<-work.begun
+	if err := s.server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	close(work.let)
+	time.Sleep(1500 * time.Millisecond)
+	s.start()
+	s.collect(1) // there is no other worker
+	select {
+	case err := <-ended:
+		t.Errorf("the worker ended: %v", err)
+	default:
+	}
+}
+
 // A coordinator that starts anew gets the results that it hadn't done with, and no job is done twice for it.
 func TestCoordinatorRestarts(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	var work crew
+	var work hasher
 	s.worker(&work, Worker{Batch: 4})
 	s.post(8)
 	until(t, "all jobs are done", func() bool { return work.did.Load() >= 8 })
-	if _, err := s.board.Next(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.next()
 	s.board.Close()
-	s.board = s.newBoard()
+	s.board = s.newBoard("campaign")
 	s.post(8)
 	s.collect(8)
 	if n := work.did.Load(); n != 8 {
@@ -320,138 +386,25 @@ func TestCoordinatorRestarts(t *testing.T) {
 	}
 }
 
-func TestStrangersAreRefused(t *testing.T) {
+// Jobs of a coordinator that is away stay where they are, and keep no worker from the jobs of another one.
+func TestCoordinatorIsAway(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	s.post(1)
-	f := s.server.File
-	for name, change := range map[string]func(*File){
-		"another key":    func(f *File) { f.NKey = must(newFile()).NKey },
-		"no key":         func(f *File) { f.NKey = "" },
-		"a password":     func(f *File) { f.NKey, f.User, f.Password = "", "dptrain", "dptrain" },
-		"another server": func(f *File) { f.CA = must(Embed(t.TempDir(), "127.0.0.1:0", "")).File.CA },
-	} {
-		strange := f
-		change(&strange)
-		c, err := Connect(t.Context(), strange, "stranger", nil)
-		if err == nil {
-			c.Close()
-			t.Errorf("%s: it was let in", name)
-			continue
-		}
-		if want := name == "another server"; errors.Is(err, ErrRefused) == want || want != strings.Contains(err.Error(), "certificate") {
-			t.Errorf("%s: %v", name, err)
-		}
+	here := s.board
+	s.board = s.newBoard("away")
+	s.post(40)
+	s.board.Close()
+	s.board = here
+	var work hasher
+	s.worker(&work, Worker{})
+	for i := range 20 {
+		s.postJob(job(100 + i))
 	}
-	serve := func(f File, b Build) error {
-		ctx, cancel := context.WithTimeout(t.Context(), hang)
-		defer cancel()
-		conn, err := Connect(ctx, f, "test", nil)
-		if err != nil {
-			return err
-		}
-		defer conn.Close()
-		_, err = conn.Serve(ctx, Worker{Build: b, Lanes: []string{"mnist"}, Batch: 1}, &crew{})
-		return err
+	s.collect(20)
+	if n := work.did.Load(); n != 20 {
+		t.Errorf("%d jobs were done, want 20", n)
 	}
-	var serving sync.WaitGroup // each waits for coordinators
-	for _, b := range []Build{
-		{Version: "dptrain v2", Exact: true, Hash: "bb", Platform: "linux/arm64"},
-		{Version: "dptrain v1", Exact: true, Hash: "bb", Platform: "linux/amd64"}, // one file for one platform
-		{Version: "dptrain v1", Hash: "bb", Platform: "linux/arm64"},
-		{Version: "dptrain v1", Exact: true, Platform: "linux/amd64"},
-	} {
-		serving.Go(func() {
-			if err := serve(f, b); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "run the same") {
-				t.Errorf("%+v: %v", b, err)
-			}
-		})
-	}
-	other := f
-	other.Secret = NewSecret()
-	serving.Go(func() {
-		if err := serve(other, here); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "another secret") {
-			t.Errorf("another secret: %v", err)
-		}
-	})
-	serving.Wait()
-	if err := serve(f, Build{Version: "dptrain v1", Exact: true, Hash: "cc", Platform: "linux/arm64"}); err != nil {
-		t.Errorf("the same version for another platform: %v", err)
-	}
-	s.collect(1)
-}
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
-}
-
-// A worker with other data does nothing, and the coordinator is told.
-func TestOtherDataAreRefused(t *testing.T) {
-	t.Parallel()
-	s := newScene(t)
-	right, wrong := &crew{data: "right"}, &crew{data: "wrong"}
-	kill := s.worker(right, Worker{})
-	s.post(1)
-	s.collect(1)
-	kill()
-	s.worker(wrong, Worker{})
-	s.post(3)
-	s.hears("other data")
-	s.worker(right, Worker{})
-	s.collect(3)
-	if wrong.did.Load() != 0 {
-		t.Error("it did jobs with other data")
-	}
-}
-
-// What is private is nowhere in the server's folder or in what passes through it, and a secret not even sealed.
-func TestServerLearnsNothing(t *testing.T) {
-	t.Parallel()
-	s := newScene(t)
-	var heard []string
-	var mu sync.Mutex
-	spy := s.connect() // the server's owner hears all that is sent
-	sub, err := spy.nats.Subscribe(">", func(m *nats.Msg) {
-		mu.Lock()
-		defer mu.Unlock()
-		heard = append(heard, m.Subject+" "+string(m.Data))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = sub.Unsubscribe() }()
-	s.worker(&crew{}, Worker{Host: "a-host-name"})
-	s.post(5)
-	for range 5 {
-		if _, err := s.board.Next(t.Context()); err != nil { // not done: all is still stored
-			t.Fatal(err)
-		}
-	}
-	mu.Lock()
-	all := strings.Join(heard, "\n")
-	mu.Unlock()
-	if !strings.Contains(all, "dptrain.key.campaign") || !strings.Contains(all, pulse) {
-		t.Fatal("the spy is deaf")
-	}
-	err = filepath.WalkDir(filepath.Join(s.dir, "store"), func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		all += path + string(text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 5 {
-		for _, private := range []string{string(job(i).Body), string(job(i).Secret), string(outcome(job(i))), "a-host-name", "mnist"} {
-			if strings.Contains(all, private) {
-				t.Errorf("%q can be read", private)
-			}
-		}
-	}
+	s.board = s.newBoard("away")
+	s.post(40)
+	s.collect(40)
 }

@@ -17,24 +17,17 @@ import (
 
 // File is what a machine needs to take part in a cluster. It is kept in a file that only its owner may read.
 type File struct {
-	// URL is such as nats://host:4222; several, with commas between them, are servers of one NATS cluster.
+	// URL is such as tls://host:4222; several, with commas between them, are servers of one NATS cluster.
 	URL string `yaml:"url"`
-	// User and Password, or the seed of an NKey, or the path of a file with NATS credentials (a JWT and its NKey).
-	User        string `yaml:"user,omitempty"`
-	Password    string `yaml:"password,omitempty"`
-	NKey        string `yaml:"nkey,omitempty"`
-	Credentials string `yaml:"credentials,omitempty"`
-	// CA are certificates, in PEM, by which the server proves itself; none means those that the system trusts.
+	// NKey is the seed of the NKey by which machines prove themselves. Its holder is admitted.
+	NKey string `yaml:"nkey"`
+	// CA are certificates, in PEM, by which the server proves itself; none means the system's.
 	CA string `yaml:"ca,omitempty"`
-	// ServerName is the name in the server's certificate, if it isn't that of the URL.
+	// ServerName is the name in the server's certificate, if it isn't the URL's.
 	ServerName string `yaml:"server_name,omitempty"`
-	// Plaintext allows a connection without TLS to another machine. What is sent is sealed all the same, but for
-	// subjects and for a password.
-	Plaintext bool   `yaml:"plaintext,omitempty"`
-	Secret    Secret `yaml:"secret"`
 }
 
-// Format prints where the server is alone, whatever the verb: a secret, password or key mustn't get into a message.
+// Format prints where the server is alone, whatever the verb: the key mustn't get into a message.
 func (f File) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "cluster at %s", f.URL) }
 
 // maxFile bounds a cluster's file, in bytes.
@@ -75,40 +68,35 @@ func guarded(path string) error {
 	return nil
 }
 
+// removed are settings of earlier versions.
+var removed = []string{"user", "password", "credentials", "plaintext", "secret"}
+
 // ParseFile decodes a cluster's file and checks it. Its errors have none of the secrets.
 func ParseFile(text []byte) (f File, err error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
-	if err := d.Decode(&f); err != nil { // a YAML error cites the line
-		return f, errors.New("it isn't one: want url, secret, and user and password, nkey, or credentials; dptrain cluster new writes one")
+	if d.Decode(&f) == nil { // a YAML error cites the line
+		return f, f.check()
 	}
-	return f, f.check()
+	var all map[string]any
+	_ = yaml.Unmarshal(text, &all)
+	for _, name := range removed {
+		if _, there := all[name]; there {
+			return f, fmt.Errorf("%s is no setting any more: TLS and the NKey protect a cluster; dptrain cluster new makes a file", name)
+		}
+	}
+	return f, errors.New("it isn't one: want url, nkey, and perhaps ca and server_name; dptrain cluster new makes one")
 }
 
 func (f File) check() error {
-	if f.Secret == (Secret{}) {
-		return errors.New("secret is missing; dptrain cluster new makes one")
+	if f.NKey == "" {
+		return errors.New("nkey is missing; dptrain cluster new makes one")
 	}
-	if err := CheckURL(f.URL); err != nil {
-		return err
-	}
-	if (f.User == "") != (f.Password == "") {
-		return errors.New("want user and password, or neither")
-	}
-	ways := 0
-	for _, given := range []string{f.User, f.NKey, f.Credentials} {
-		if given != "" {
-			ways++
-		}
-	}
-	if ways > 1 {
-		return errors.New("want one of user and password, nkey, and credentials")
-	}
-	return nil
+	return checkURL(f.URL)
 }
 
-// CheckURL returns an error unless a text is the address of NATS servers.
-func CheckURL(text string) error {
+// checkURL returns an error unless a text is the address of NATS servers.
+func checkURL(text string) error {
 	if text == "" {
 		return errors.New("url is missing; such as nats://host:4222")
 	}
@@ -118,19 +106,16 @@ func CheckURL(text string) error {
 			return errors.New("url: want nats://host:4222 or tls://host:4222")
 		}
 		if u.User != nil {
-			return errors.New("url: want no user and password in it, where process lists show them: they belong into the cluster's file")
+			return errors.New("url: want no user and password in it: the cluster's file has a key")
 		}
 	}
 	return nil
 }
 
-// encrypted reports whether connections must be encrypted.
+// encrypted reports whether connections must be encrypted: all but those that stay on this machine.
 func (f File) encrypted() bool {
 	if f.CA != "" || f.ServerName != "" {
 		return true
-	}
-	if f.Plaintext {
-		return false
 	}
 	for one := range strings.SplitSeq(f.URL, ",") {
 		u, err := url.Parse(one)
@@ -150,7 +135,7 @@ func (f File) Write(path string) error {
 		return err
 	}
 	var text bytes.Buffer
-	text.WriteString("# Whoever has this file can take jobs of the cluster, with all that is private in them. Keep it like the data.\n")
+	text.WriteString("# This file admits to a cluster, with all that is private in its jobs. Keep it like the data.\n")
 	e := yaml.NewEncoder(&text)
 	e.SetIndent(2)
 	if err := errors.Join(e.Encode(f), e.Close()); err != nil {

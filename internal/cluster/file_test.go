@@ -11,7 +11,7 @@ import (
 
 // sound returns a file that nothing is wrong with.
 func sound() File {
-	return File{URL: "nats://host:4222", User: "u", Password: "the-password", Secret: Secret{1}}
+	return File{URL: "nats://host:4222", NKey: "SUthe-key"}
 }
 
 // A file that others can read isn't used, however little they can, and the one that is written isn't such.
@@ -48,48 +48,44 @@ func TestFilesAreTheirOwners(t *testing.T) {
 		}
 	}
 	worse := want
-	worse.Secret = Secret{}
+	worse.NKey = ""
 	if err := worse.Write(path); err == nil {
-		t.Error("a file without a secret is written")
+		t.Error("a file without a key is written")
 	}
 }
 
 // Files that lack something, or say two things, are refused, by errors that have none of their text.
 func TestFilesThatAreRefused(t *testing.T) {
 	t.Parallel()
-	const secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" // bytes 0 to 31
-	good := "url: nats://host:4222\nuser: u\npassword: the-password\nsecret: " + secret + "\n"
+	good := "url: nats://host:4222\nnkey: SUthe-key\n"
 	f, err := ParseFile([]byte(good))
-	if err != nil || f.Secret[31] != 31 || f.Password != "the-password" {
+	if err != nil || f.NKey != "SUthe-key" {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	for name, change := range map[string][2]string{
-		"no secret":         {"secret: " + secret, ""},
-		"a zero secret":     {secret, strings.Repeat("A", 43)},
-		"a short secret":    {secret, secret[:42]},
-		"a long secret":     {secret, secret + "AAA"},
-		"no base64":         {secret, "!" + secret[1:]},
-		"an unknown field":  {"user: u", "user: u\nplain_text: true"},
+		"no key":            {"nkey: SUthe-key\n", ""},
+		"an unknown field":  {"nkey: ", "x: 1\nnkey: "},
 		"no url":            {"url: nats://host:4222\n", ""},
 		"no server":         {"nats://host:4222", "nats://"},
 		"another scheme":    {"nats://", "http://"},
 		"a bad second url":  {"host:4222", "host:4222,http://host2"},
-		"a password in url": {"nats://host", "nats://u:the-password@host"},
+		"a password in url": {"nats://host", "nats://u:SUthe-key@host"},
 		"a user in url":     {"nats://host", "nats://u@host"},
-		"no user":           {"user: u\n", ""},
-		"no password":       {"password: the-password\n", ""},
-		"two ways":          {"user: u", "user: u\nnkey: SUthe-password"},
-		"other two ways":    {"user: u", "user: u\ncredentials: the-password"},
-		"no YAML":           {"user: u", "user: u: the-password"},
+		"no YAML":           {"nkey: ", "nkey: u: "},
 		"a list":            {good, "[1, 2]"},
 		"nothing":           {good, ""},
+		"user is no":        {"nkey: ", "user: u\nnkey: "},
+		"password is no":    {"nkey: ", "password: SUthe-key\nnkey: "},
+		"credentials is no": {"nkey: ", "credentials: SUthe-key\nnkey: "},
+		"plaintext is no":   {"nkey: ", "plaintext: true\nnkey: "},
+		"secret is no":      {"nkey: ", "secret: SUthe-key\nnkey: "},
 	} {
 		text := strings.Replace(good, change[0], change[1], 1)
 		if text == good {
 			t.Fatalf("%s: no %q", name, change[0])
 		}
 		_, err := ParseFile([]byte(text))
-		if err == nil || strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "the-password") || strings.Contains(err.Error(), secret[:40]) {
+		if err == nil || strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "the-key") || strings.HasSuffix(name, " is no") && !strings.HasPrefix(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -114,10 +110,8 @@ func TestConnectionsAreEncrypted(t *testing.T) {
 		{File{URL: "tls://localhost:4222"}, true},
 		{File{URL: "nats://localhost:4222,nats://host:4222"}, true},
 		{File{URL: "nats://localhost:4222,nats://127.0.0.1:4223"}, false},
-		{File{URL: "nats://host:4222", Plaintext: true}, false},
 		{File{URL: "nats://localhost:4222", CA: "x"}, true},
-		{File{URL: "nats://host:4222", CA: "x", Plaintext: true}, true},
-		{File{URL: "nats://host:4222", ServerName: "x", Plaintext: true}, true},
+		{File{URL: "nats://localhost:4222", ServerName: "x"}, true},
 	} {
 		if got := c.f.encrypted(); got != c.want {
 			t.Errorf("%+v: encrypted %t, want %t", c.f, got, c.want)
@@ -127,9 +121,10 @@ func TestConnectionsAreEncrypted(t *testing.T) {
 
 // What is taken comes back from what is written of it.
 func FuzzParseFile(f *testing.F) {
-	f.Add([]byte("url: nats://host:4222\nuser: u\npassword: p\nsecret: AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8\n"))
-	f.Add([]byte("url: tls://a,nats://b:1\nnkey: SU\nca: |\n  x\n  y\nplaintext: true\nsecret: AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8\n"))
+	f.Add([]byte("url: nats://host:4222\nnkey: SU\n"))
+	f.Add([]byte("url: tls://a,nats://b:1\nnkey: SU\nca: |\n  x\n  y\nserver_name: a\n"))
 	f.Add([]byte("secret: [1]"))
+	f.Add([]byte("nkey: [1]"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		got, err := ParseFile(text)
 		if err != nil {

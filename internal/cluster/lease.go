@@ -1,61 +1,68 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
-// do does jobs of one group. Its errors are those of the machine.
+// do does jobs of one group under their leases. Its errors are the machine's.
 func (s *serving) do(ctx context.Context, jobs []leased) error {
 	under, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var leases sync.WaitGroup
 	moved := make(chan struct{}, 1)
 	all := jobs // carryOut shortens jobs
-	leases.Go(func() { s.keep(under, all, moved, cancel) })
-	s.begin(jobs)
+	leases.Go(func() { s.renew(under, all, moved, cancel) })
+	s.update(func(h *Heartbeat) {
+		h.Jobs, h.Share = nil, 0
+		for _, j := range jobs {
+			h.Jobs = append(h.Jobs, j.ID)
+		}
+	})
 	err := s.carryOut(under, &jobs, func(share float64) {
 		select {
 		case moved <- struct{}{}:
 		default:
 		}
-		s.share(share)
+		s.update(func(h *Heartbeat) { h.Share = share })
 		s.Working(only(jobs), share)
 	})
 	cause := context.Cause(under)
 	cancel(nil)
 	leases.Wait()
-	if err != nil {
-		for _, j := range jobs { // those that aren't done
-			_ = j.message.NakWithDelay(s.again(err))
-		}
-		if ctx.Err() != nil && len(jobs) > 0 {
-			s.wakeAnother(jobs[0].Lane)
-		}
-		_ = s.conn.nats.FlushTimeout(time.Second) // or the lease runs out
+	s.update(func(h *Heartbeat) { h.Jobs, h.Share = nil, 0 })
+	if err == nil {
+		return nil
 	}
-	s.end()
+	delay := s.conn.timing.renew
+	if errors.Is(err, context.Canceled) {
+		delay = 0
+	}
+	for _, j := range jobs { // that aren't done
+		_ = j.message.NakWithDelay(delay)
+	}
+	_ = s.conn.nats.FlushTimeout(time.Second) // or the leases run out
 	if errors.Is(cause, errStalled) && ctx.Err() == nil {
 		return cause
 	}
 	return err
 }
 
-// again is when other workers get a job that this one couldn't do.
-func (s *serving) again(err error) time.Duration {
-	if errors.Is(err, context.Canceled) {
-		return 0
-	}
-	return s.conn.timing.renew
-}
-
 // errStalled reports jobs that said nothing for too long.
 var errStalled = errors.New("the jobs under way made no progress for too long, and were given up: is the device hung?")
 
-// keep renews leases while jobs make progress.
-func (s *serving) keep(ctx context.Context, jobs []leased, moved <-chan struct{}, giveUp context.CancelCauseFunc) {
+// renew renews leases while jobs make progress.
+func (s *serving) renew(ctx context.Context, jobs []leased, moved <-chan struct{}, giveUp context.CancelCauseFunc) {
 	tick := time.NewTicker(s.conn.timing.renew)
 	defer tick.Stop()
 	last := time.Now()
@@ -78,4 +85,154 @@ func (s *serving) keep(ctx context.Context, jobs []leased, moved <-chan struct{}
 			}
 		}
 	}
+}
+
+// carryOut checks the data of jobs, asks for their secrets, does them and hands in their results. It leaves in jobs
+// what isn't done.
+func (s *serving) carryOut(ctx context.Context, jobs *[]leased, progress func(float64)) error {
+	all := *jobs
+	data, err := s.executor.Data(ctx, all[0].Job)
+	if err == nil {
+		err = s.compare(ctx, all[0], data)
+	}
+	if err == nil {
+		progress(0)
+		*jobs = nil
+		for k, j := range all {
+			ok, err := s.ask(ctx, &j)
+			if err != nil {
+				*jobs = append(*jobs, all[k:]...)
+				return err
+			}
+			if ok {
+				*jobs = append(*jobs, j)
+			}
+		}
+		if all = *jobs; len(all) == 0 {
+			return nil
+		}
+	}
+	var bodies [][]byte
+	if err == nil {
+		bodies, err = s.executor.Do(ctx, only(all), progress)
+	}
+	if errors.Is(err, ErrCannot) {
+		s.pass(all, err.Error())
+		*jobs = nil
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(bodies) != len(all) {
+		return fmt.Errorf("cluster: %d results of %d jobs", len(bodies), len(all))
+	}
+	s.handing.Store(true)
+	defer s.handing.Store(false)
+	for k, j := range all {
+		if err := s.handIn(ctx, j, bodies[k]); err != nil {
+			return err
+		}
+		*jobs = all[k+1:]
+		s.update(func(h *Heartbeat) { h.Done++ })
+	}
+	return nil
+}
+
+func only(jobs []leased) []Job {
+	out := make([]Job, len(jobs))
+	for k, j := range jobs {
+		out[k] = j.Job
+	}
+	return out
+}
+
+// compare returns an error that wraps ErrCannot if the worker's data aren't the job's, or if the coordinator doesn't
+// know them, those of the first worker of the group.
+func (s *serving) compare(ctx context.Context, j leased, data []byte) error {
+	want, whose := j.Data, "coordinator"
+	if want == nil {
+		whose = "first worker"
+		key := j.campaign + "." + j.Group
+		err := s.conn.patiently(ctx, s.tellOnce, func(ctx context.Context) error {
+			ctx, cancel := s.conn.within(ctx)
+			defer cancel()
+			want = data
+			_, err := s.conn.data.Create(ctx, key, data)
+			if errors.Is(err, jetstream.ErrKeyExists) {
+				var first jetstream.KeyValueEntry
+				if first, err = s.conn.data.Get(ctx, key); err == nil {
+					want = first.Value()
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !bytes.Equal(want, data) {
+		return fmt.Errorf("%w: it has other data for %s than the %s; one of the two has damaged files", ErrCannot, j.Group, whose)
+	}
+	return nil
+}
+
+// ask asks the coordinator for the secret of a job. It reports whether the job is to be done; if not, it has given it
+// back, or the job has ended.
+func (s *serving) ask(ctx context.Context, j *leased) (bool, error) {
+	text, err := json.Marshal(keyRequest{j.ID, sha256.Sum256(j.message.Data())})
+	if err != nil {
+		return false, err
+	}
+	limited, cancel := s.conn.within(ctx)
+	defer cancel()
+	m, err := s.conn.nats.RequestWithContext(limited, keyRoot+j.campaign, text)
+	var reply keyReply
+	if err == nil {
+		err = json.Unmarshal(m.Data, &reply)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case err != nil:
+		s.tellOnce("a coordinator doesn't answer; its jobs wait until it does")
+		return false, j.message.NakWithDelay(3 * s.conn.timing.pulse)
+	case reply.Ended:
+		return false, j.message.Ack()
+	}
+	j.Secret = reply.Secret
+	return true, nil
+}
+
+// maxInline bounds the result in a message, in bytes: servers take a megabyte, if they aren't told otherwise.
+const maxInline = 512 << 10
+
+// handIn stores a result and acknowledges its job. If the server isn't there, it waits.
+func (s *serving) handIn(ctx context.Context, j leased, body []byte) error {
+	attempt := rand.Text()
+	m := &nats.Msg{Subject: resultSubject(j.campaign, j.ID), Data: body, Header: nats.Header{workerHeader: {s.state.Worker}}}
+	if len(body) > int(min(maxInline, s.conn.nats.MaxPayload()/2)) {
+		object := j.campaign + "." + j.ID + "." + attempt
+		m.Data = nil
+		m.Header.Set(objectHeader, object)
+		err := s.conn.patiently(ctx, s.tellOnce, func(ctx context.Context) error {
+			ctx, cancel := s.conn.forObject(ctx, uint64(len(body)))
+			defer cancel()
+			_, err := s.conn.large.PutBytes(ctx, object, body)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	err := s.conn.patiently(ctx, s.tellOnce, func(ctx context.Context) error {
+		ctx, cancel := s.conn.within(ctx)
+		defer cancel()
+		_, err := s.conn.js.PublishMsg(ctx, m, jetstream.WithMsgID(attempt)) // once, although an answer may be lost
+		return err
+	})
+	if err == nil {
+		_ = j.message.Ack() // if it is lost, the job is done once more, to the same bytes
+	}
+	return err
 }

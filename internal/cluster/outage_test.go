@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,10 +12,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 )
 
 // serveIn names a folder: the test binary is a server then, until its standard input ends.
@@ -108,7 +111,6 @@ type proxy struct {
 	down bool
 	open map[net.Conn]bool
 	draw *rand.Rand
-	mute atomic.Bool // forwards nothing more on the connections that are open
 }
 
 func newProxy(t testing.TB, to string) *proxy {
@@ -159,9 +161,6 @@ func (p *proxy) forward(to, from net.Conn, late bool) {
 		if late {
 			time.Sleep(time.Millisecond)
 		}
-		if p.mute.Load() {
-			n = 0
-		}
 		if _, err2 := to.Write(buffer[:n]); err != nil || err2 != nil {
 			break
 		}
@@ -198,25 +197,33 @@ func (p *proxy) set(down bool) {
 }
 
 // A worker that ends when there is nothing to do also ends when the server is gone for good, as with a coordinator
-// that had it inside.
+// that had it inside; not while the server is away for a moment.
 func TestIdleWithoutAServer(t *testing.T) {
-	server, proxy, file := proxied(t)
-	_ = proxy
-	conn, err := Connect(t.Context(), file, "test", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	conn.timing = timing{lease: time.Second, renew: 300 * time.Millisecond, pulse: 200 * time.Millisecond, check: time.Second, reply: time.Second}
-	var once sync.Once
+	t.Parallel()
+	server, _, file := proxied(t)
+	conn := connectedWith(t, file, hasty)
+	looks := make(chan struct{}, 1000)
 	ended := make(chan error, 1)
 	go func() {
 		_, err := conn.Serve(t.Context(), Worker{
-			Lanes: []string{"lane"}, Batch: 1, Idle: 1500 * time.Millisecond,
-			Working: func([]Job, float64) { once.Do(func() { server.stop(true) }) },
+			Build: here, Lanes: []string{"lane"}, Batch: 1, Idle: 3 * time.Second, Working: func([]Job, float64) { looks <- struct{}{} },
 		}, nil)
 		ended <- err
 	}()
+	<-looks
+	time.Sleep(2 * time.Second)
+	server.stop(true)
+	time.Sleep(1500 * time.Millisecond) // without the time away it would be idle for long enough
+	select {
+	case err := <-ended:
+		t.Errorf("it ended while the server was away: %v", err)
+	default:
+	}
+	if err := server.start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it is connected again", conn.nats.IsConnected)
+	server.stop(true)
 	select {
 	case err := <-ended:
 		if err != nil {
@@ -227,58 +234,64 @@ func TestIdleWithoutAServer(t *testing.T) {
 	}
 }
 
-// A request whose answer is lost with the connection ends with it, not when its time is up: no other
-// worker gets the jobs of one that waits. Requests that come after it wait for the next connection.
-func TestRequestsEndWithTheirConnection(t *testing.T) {
+// The rights in nats.conf are enough. What the server doesn't allow is an error that says so: it never answers such a
+// request.
+func TestRights(t *testing.T) {
 	t.Parallel()
-	_, proxy, file := proxied(t)
-	conn := connected(t, file)
-	const subject = "dptrain.silent"
-	silent, err := conn.nats.SubscribeSync(subject) // the server finds it, and it answers nothing
+	text, err := os.ReadFile("../../docs/cluster/nats.conf")
 	if err != nil {
 		t.Fatal(err)
 	}
-	asking, cancel := conn.within(t.Context())
-	defer cancel()
-	asked := make(chan error, 1)
-	go func() {
-		_, err := conn.nats.RequestWithContext(asking, subject, nil)
-		asked <- err
-	}()
-	if _, err := silent.NextMsg(hang); err != nil {
-		t.Fatal(err)
+	rights := func(what string) *server.SubjectPermission {
+		list := regexp.MustCompile(what + `: \[ (.*) \]`).FindSubmatch(text)
+		return &server.SubjectPermission{Allow: strings.Split(strings.ReplaceAll(string(list[1]), `"`, ""), ", ")}
 	}
-	proxy.cut(1)
-	if err := <-asked; !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, want that of a request given up", err)
-	}
-	next, cancel := conn.within(t.Context())
-	defer cancel()
-	if _, err := conn.results.Info(next); err != nil {
-		t.Errorf("on the next connection: %v", err)
-	}
-}
-
-// A coordinator that loses its connection while it opens its board opens it on the next one.
-func TestBoardOpensOnTheNextConnection(t *testing.T) {
-	t.Parallel()
-	_, proxy, file := proxied(t)
-	conn := connected(t, file)
-	conn.timing = hasty
-	proxy.mute.Store(true)
-	var asks sync.WaitGroup
-	asks.Go(func() {
-		time.Sleep(hasty.reply/5 + 100*time.Millisecond) // it has found no other coordinator, and waits for the server
-		proxy.cut(1)
-		proxy.mute.Store(false)
-	})
-	b, err := conn.Board(t.Context(), "campaign", here, nil)
-	asks.Wait()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	if err := connected(t, file).free(t.Context(), "campaign", here); !errors.Is(err, ErrLed) {
-		t.Errorf("its board answers %v, want %v", err, ErrLed)
+	good := server.Permissions{Publish: rights("publish"), Subscribe: rights("subscribe")}
+	for _, p := range []server.Permissions{good, {Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.CREATE.>"}}}} {
+		f, public, err := NewFile("nats://127.0.0.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := server.NewServer(&server.Options{
+			Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(),
+			Nkeys: []*server.NkeyUser{{Nkey: public, Permissions: &p}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Start()
+		defer s.Shutdown()
+		if !s.ReadyForConnections(hang) {
+			t.Fatal("no server")
+		}
+		f.URL = s.ClientURL()
+		conn, err := connectWith(t.Context(), f, "test", nil, hasty)
+		if p.Subscribe == nil {
+			if !errors.Is(err, nats.ErrPermissionViolation) {
+				t.Error(err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		played := &scene{t: t, timing: hasty, server: &Server{File: f}}
+		played.board = played.newBoard("campaign")
+		played.post(1)
+		played.worker(sized{2 << 20}, Worker{})
+		played.done(played.next().ID)
+		if err := played.board.Remove(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if status, err := conn.Status(t.Context()); err != nil || len(status.Workers) != 1 {
+			t.Errorf("%+v, %v", status, err)
+		}
+		if err := conn.denied.Load(); err != nil {
+			t.Error(*err)
+		}
+		if err := played.board.conn.denied.Load(); err != nil {
+			t.Error(*err)
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"flag"
 	"math/rand/v2"
 	"runtime"
@@ -83,7 +82,7 @@ func TestManyWorkers(t *testing.T) {
 	}
 }
 
-// manyJob has results of all sizes: most in their own messages, some in parts.
+// manyJob has results of all sizes: most in their own messages, some in objects.
 func manyJob(n int) Job {
 	j := job(n)
 	j.Group = []string{"g", "h"}[n/10%2]
@@ -91,12 +90,8 @@ func manyJob(n int) Job {
 }
 
 func manyOutcome(j Job) []byte {
-	var n int
-	for _, c := range j.ID[len("job"):] {
-		n = 10*n + int(c-'0')
-	}
 	size := 500
-	switch {
+	switch n := number(j.ID); {
 	case n%50 == 7:
 		size = 700_000
 	case n%10 == 3:
@@ -140,7 +135,6 @@ func (m *many) coordinate(ctx context.Context, end int) {
 			m.t.Logf("%d: waited %v", len(m.filed), d)
 		}
 		if err != nil {
-			m.explain(conn, board)
 			m.t.Fatalf("%d of %d jobs: %v", len(m.filed), m.jobs, err)
 		}
 		if !bytes.Equal(r.Body, manyOutcome(manyJob(number(r.ID)))) {
@@ -168,9 +162,7 @@ func number(id string) (n int) {
 
 func (m *many) connect(ctx context.Context) *Conn {
 	for ctx.Err() == nil {
-		c, err := Connect(ctx, m.file, "test", nil)
-		if err == nil {
-			c.timing = hasty
+		if c, err := connectWith(ctx, m.file, "test", nil, hasty); err == nil {
 			return c
 		}
 	}
@@ -181,11 +173,10 @@ func (m *many) connect(ctx context.Context) *Conn {
 // worker lives many lives on one machine.
 func (m *many) worker(ctx context.Context, r *rand.Rand) {
 	for ctx.Err() == nil {
-		conn, err := Connect(ctx, m.file, "test", nil)
+		conn, err := connectWith(ctx, m.file, "test", nil, hasty)
 		if err != nil {
 			continue // the server is down
 		}
-		conn.timing = hasty
 		m.lives.Add(1)
 		fault := 0
 		if *manyFaults && r.IntN(2) == 0 {
@@ -219,7 +210,7 @@ func (m *many) worker(ctx context.Context, r *rand.Rand) {
 	}
 }
 
-// labour is the crew of a worker of many.
+// labour is the executor of a worker of many.
 type labour struct {
 	*many
 	conn  *Conn
@@ -241,18 +232,10 @@ func (l *labour) Do(ctx context.Context, jobs []Job, progress func(float64)) (ou
 		out = append(out, manyOutcome(j))
 		l.did.Add(1)
 		progress(float64(k+1) / float64(len(jobs)))
-		if l.twice { // another worker hands in the same
-			subject := resultSubject("campaign", j.ID)
-			if len(out[k]) < maxInline {
-				text, err := l.conn.sealer.encode(subject, made{Worker: "other", Attempt: hex.EncodeToString(newNonce()), Body: out[k]})
-				if err != nil {
-					return nil, err
-				}
-				// Its answer may be lost with the connection, and ctx lasts as long as the test.
-				limited, cancel := l.conn.within(ctx)
-				_, _ = l.conn.js.Publish(limited, subject, text)
-				cancel()
-			}
+		if l.twice && len(out[k]) < maxInline { // another worker hands in the same
+			limited, cancel := l.conn.within(ctx)
+			_, _ = l.conn.js.Publish(limited, resultSubject("campaign", j.ID), out[k])
+			cancel()
 		}
 	}
 	return out, ctx.Err()
@@ -302,39 +285,13 @@ func (m *many) ends(ctx context.Context) {
 	if err := board.Remove(ctx); err != nil {
 		m.t.Fatal(err)
 	}
-	for _, s := range []jetstream.Stream{conn.tasks, conn.results} {
+	for _, s := range []jetstream.Stream{conn.jobs, conn.results} {
 		info, err := s.Info(ctx, jetstream.WithSubjectFilter(">"))
 		if err != nil {
 			m.t.Fatal(err)
 		}
 		if info.State.Msgs > 0 {
 			m.t.Errorf("%s: %v is left", info.Config.Name, info.State.Subjects)
-		}
-	}
-}
-
-// explain logs where jobs are that don't end.
-func (m *many) explain(conn *Conn, board *Board) {
-	ctx, cancel := conn.within(context.Background())
-	defer cancel()
-	board.mu.Lock()
-	m.t.Logf("out %d, waiting %v, idle %v", len(board.out), board.waiting, board.idle.Load())
-	for id := range board.out {
-		m.t.Logf("out: %s, begun %d times", id, board.grants[id])
-	}
-	board.mu.Unlock()
-	for _, w := range board.Workers() {
-		m.t.Logf("worker %s: %v, %v of it done", w.Name(), w.Jobs, w.Share)
-	}
-	for _, s := range []jetstream.Stream{conn.tasks, conn.results} {
-		info, err := s.Info(ctx, jetstream.WithSubjectFilter(">"))
-		if err != nil {
-			m.t.Log(err)
-			continue
-		}
-		m.t.Logf("%s: %+v", info.Config.Name, info.State)
-		for c := range s.ListConsumers(ctx).Info() {
-			m.t.Logf("consumer %+v", c)
 		}
 	}
 }

@@ -14,67 +14,29 @@ import (
 
 // The names on the server. Several coordinators, each with a campaign, may use one server.
 const (
-	tasksName   = "DPTRAIN_TASKS"
+	jobsName    = "DPTRAIN_JOBS"
 	resultsName = "DPTRAIN_RESULTS"
+	largeName   = "DPTRAIN_LARGE"
+	workersName = "DPTRAIN_WORKERS"
+	dataName    = "DPTRAIN_DATA"
 
-	taskRoot   = "dptrain.task."   // lane's token, campaign, job
-	resultRoot = "dptrain.result." // campaign, job
-	partRoot   = "dptrain.part."   // campaign, job, attempt, number
-	keyRoot    = "dptrain.key."    // campaign
-	wakeRoot   = "dptrain.wake."   // lane's token: tells one of the workers that wait that there is something to do
-	hello      = "dptrain.hello"   // asks all coordinators whether they take a worker
-	pulse      = "dptrain.pulse"   // what workers do
+	jobRoot    = "dptrain.jobs."    // lane, campaign, job
+	resultRoot = "dptrain.results." // campaign, job
+	keyRoot    = "dptrain.key."     // campaign
 )
 
-// laneToken returns the name of a lane on the server. Clusters with other secrets have other lanes, and the server
-// learns no name of a data set.
-func (c *Conn) laneToken(lane string) string { return c.file.Secret.Token([]byte("lane " + lane)) }
-
-func (c *Conn) taskSubject(j Job, campaign string) string {
-	return taskRoot + c.laneToken(j.Lane) + "." + campaign + "." + j.ID
-}
-
-func (c *Conn) consumerName(lane string) string { return "lane-" + c.laneToken(lane) }
-
-// laneSubjects matches the jobs of a lane.
-func (c *Conn) laneSubjects(lane string) string { return taskRoot + c.laneToken(lane) + ".*.*" }
-
-// allTasks matches the jobs of a campaign.
-func allTasks(campaign string) string { return taskRoot + "*." + campaign + ".*" }
+func jobSubject(lane, campaign, id string) string { return jobRoot + lane + "." + campaign + "." + id }
 
 func resultSubject(campaign, id string) string { return resultRoot + campaign + "." + id }
 
-// partSubject names a part of a result. A worker that does a job once more makes another attempt.
-func partSubject(campaign, id, attempt, number string) string {
-	return partRoot + campaign + "." + id + "." + attempt + "." + number
+// splitJob returns the campaign and the id in a job's subject.
+func splitJob(subject string) (campaign, id string) {
+	parts := strings.Split(subject, ".")
+	return parts[len(parts)-2], parts[len(parts)-1]
 }
 
-func (c *Conn) wakeSubject(lane string) string { return wakeRoot + c.laneToken(lane) }
-
-// timing is how patient a connection is.
-type timing struct {
-	lease time.Duration // of a job that nobody says anything of
-	renew time.Duration // between two renewals of a lease
-	pulse time.Duration // between two words of a worker
-	check time.Duration // between two looks of a coordinator at what the server has
-	reply time.Duration // of a coordinator, before it is asked again
-}
-
-// request is how long one request to the server may take: a result's part of half a megabyte may take a while.
-func (t timing) request() time.Duration { return 4 * t.reply }
-
-// A server that restarts is back before a lease runs out.
-var usual = timing{lease: 30 * time.Second, renew: 7 * time.Second, pulse: 5 * time.Second, check: 15 * time.Second, reply: 5 * time.Second}
-
-// gone is how long a worker may say nothing before it counts as gone.
-func (t timing) gone() time.Duration { return 4 * t.pulse }
-
-// forgotten is when a server forgets the jobs and results of a coordinator that never came back. One that comes back
-// posts its jobs anew.
-const forgotten = 30 * 24 * time.Hour
-
-// token matches what may be a part of a subject. It must show nothing private.
-var token = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+// token matches what may be a part of a subject.
+var token = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
 func checkTokens(names ...string) error {
 	for _, name := range names {
@@ -85,59 +47,133 @@ func checkTokens(names ...string) error {
 	return nil
 }
 
-// within returns a context for one request to the server. It also ends when the connection is lost: the answer was lost
-// with it, and the request is to be made again.
-func (c *Conn) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(ctx, c.timing.request())
-	link := *c.link.Load()
-	stop := context.AfterFunc(link, cancel)
-	return ctx, func() { stop(); cancel() }
+// timing is how patient a connection is.
+type timing struct {
+	lease time.Duration // of a job or a result whose holder says nothing
+	renew time.Duration // between two renewals of a lease
+	pulse time.Duration // between two heartbeats of a worker
+	check time.Duration // between two looks of a coordinator at the jobs that the server has
+	reply time.Duration // of the server or a coordinator, before it is asked again
 }
 
-// relink ends all requests under way, and begins anew.
-func (c *Conn) relink() {
-	link, cut := context.WithCancel(context.Background())
-	c.link.Store(&link)
-	if last := c.cut.Swap(&cut); last != nil {
-		(*last)()
-	}
+// A server that restarts is back before a lease runs out.
+var usual = timing{lease: 30 * time.Second, renew: 7 * time.Second, pulse: 5 * time.Second, check: 15 * time.Second, reply: 10 * time.Second}
+
+// gone is how long a worker may say nothing before it counts as gone.
+func (t timing) gone() time.Duration { return 4 * t.pulse }
+
+// forgotten is when a server forgets the jobs and results of a coordinator that never came back. One that comes back
+// posts its jobs anew.
+const forgotten = 30 * 24 * time.Hour
+
+// stores are handles. They stay valid when the server loses what they name, and has it again.
+type stores struct {
+	jobs, results jetstream.Stream
+	large         jetstream.ObjectStore
+	workers, data jetstream.KeyValue
 }
 
-// settle waits until the server has all subscriptions. When the connection is lost in the meantime, the library says
-// that it is closed, and subscribes anew on the next one.
-func (c *Conn) settle(ctx context.Context) error {
-	for {
-		err := c.nats.FlushTimeout(c.timing.request())
-		if !errors.Is(err, nats.ErrConnectionClosed) || c.nats.IsClosed() || ctx.Err() != nil {
-			return c.ofServer(err)
-		}
-	}
-}
-
-// makeStreams makes the streams that the server lacks.
-func (c *Conn) makeStreams(ctx context.Context) (tasks, results jetstream.Stream, err error) {
-	ctx, cancel := c.within(ctx)
-	defer cancel()
-	var made []jetstream.Stream
-	for _, s := range []jetstream.StreamConfig{
-		{
-			Name: tasksName, Description: "jobs of dptrain, sealed", Subjects: []string{taskRoot + "*.*.*"},
-			Retention: jetstream.WorkQueuePolicy, MaxAge: forgotten,
-			// A job that is posted twice is one.
-			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
+// makeStores makes what the server lacks.
+func (c *Conn) makeStores(ctx context.Context) (s stores, _ error) {
+	for _, create := range []func(context.Context) error{
+		func(ctx context.Context) (err error) {
+			s.jobs, err = c.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+				Name: jobsName, Description: "jobs of dptrain", Subjects: []string{jobRoot + "*.*.*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: forgotten,
+			})
+			return err
 		},
-		{
-			Name: resultsName, Description: "results of dptrain, sealed", Subjects: []string{resultRoot + "*.*", partRoot + "*.*.*.*"},
-			Retention: jetstream.LimitsPolicy, MaxAge: forgotten, AllowDirect: true,
+		func(ctx context.Context) (err error) {
+			s.results, err = c.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+				Name: resultsName, Description: "results of dptrain", Subjects: []string{resultRoot + "*.*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: forgotten,
+			})
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			s.large, err = c.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: largeName, Description: "large results of dptrain", TTL: forgotten})
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			s.workers, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: workersName, Description: "workers of dptrain", TTL: c.timing.gone()})
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			s.data, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: dataName, Description: "hashes of dptrain's data", TTL: forgotten})
+			return err
 		},
 	} {
-		stream, err := c.js.CreateOrUpdateStream(ctx, s)
+		limited, cancel := c.within(ctx)
+		err := create(limited)
+		cancel()
 		if err != nil {
-			return nil, nil, c.ofServer(err)
+			return s, c.ofServer(err)
 		}
-		made = append(made, stream)
 	}
-	return made[0], made[1], nil
+	return s, nil
+}
+
+// laneConsumer returns the consumer that hands out a lane's jobs under leases. Lanes don't overlap, so that each job
+// has one.
+func (c *Conn) laneConsumer(ctx context.Context, lane string) (jetstream.Consumer, error) {
+	return c.consumer(ctx, jobsName, "lane-"+lane, jobSubject(lane, "*", "*"))
+}
+
+// consumer makes a durable consumer. It never gives up a message: workers may be killed any number of times.
+func (c *Conn) consumer(ctx context.Context, stream, name, subject string) (jetstream.Consumer, error) {
+	ctx, cancel := c.within(ctx)
+	defer cancel()
+	return c.js.CreateOrUpdateConsumer(ctx, stream, jetstream.ConsumerConfig{
+		Durable: name, FilterSubject: subject, AckPolicy: jetstream.AckExplicitPolicy, AckWait: c.timing.lease,
+		MaxDeliver: -1, MaxAckPending: -1, InactiveThreshold: forgotten,
+	})
+}
+
+// within returns a context for one request to the server.
+func (c *Conn) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, c.timing.reply)
+}
+
+// forObject returns a context for the transfer of an object, in which each megabyte may take as long as a request.
+func (c *Conn) forObject(ctx context.Context, size uint64) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, time.Duration(1+size>>20)*c.timing.reply)
+}
+
+// patiently calls a function until the server is there, and has its streams.
+func (c *Conn) patiently(ctx context.Context, tell func(string), do func(context.Context) error) error {
+	told := false
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, c.timing.reply) {
+		err := do(ctx)
+		if err == nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		if !c.passing(err) {
+			return c.ofServer(err)
+		}
+		if pause >= time.Second && !told {
+			told = true
+			tell(fmt.Sprintf("the cluster's server doesn't answer: %v; waiting for it", err))
+		}
+		if pause > time.Second/2 {
+			_, _ = c.makeStores(ctx) // the server may have lost its disk; if this fails, so does the next call
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// passing reports whether an error of the server may be gone in a while: it restarts, or the network is down.
+func (c *Conn) passing(err error) bool {
+	if c.denied.Load() != nil {
+		return false
+	}
+	for _, lasting := range []error{nats.ErrMaxPayload, nats.ErrConnectionClosed, jetstream.ErrJetStreamNotEnabled, jetstream.ErrJetStreamNotEnabledForAccount, nats.ErrPermissionViolation} {
+		if errors.Is(err, lasting) {
+			return false
+		}
+	}
+	return true
 }
 
 // ofServer says what to do about an error of JetStream.
@@ -147,48 +183,9 @@ func (c *Conn) ofServer(err error) error {
 	case err == nil:
 		return nil
 	case denied != nil: // requests that aren't allowed are never answered
-		return fmt.Errorf("the server doesn't allow what a cluster needs; let the user of the cluster's file publish and subscribe to dptrain.>, $JS.> and _INBOX.>: %w", *denied)
+		return fmt.Errorf("the server doesn't allow what a cluster needs; let the user of the cluster's file use the subjects that nats.conf in dptrain's documents lists: %w", *denied)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return fmt.Errorf("the server has no JetStream, which keeps jobs and results: start it with -js, or allow it for the account: %w", err)
 	}
 	return fmt.Errorf("the cluster's server: %w", err)
-}
-
-// consumer returns the consumer of a lane, and makes it if need be. One that is there stays as it is: its settings are
-// the coordinator's, and an update may fail where all else works.
-func (c *Conn) consumer(ctx context.Context, lane string) (jetstream.Consumer, error) {
-	limited, cancel := c.within(ctx)
-	defer cancel()
-	consumer, err := c.js.Consumer(limited, tasksName, c.consumerName(lane))
-	if !errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return consumer, err
-	}
-	return c.makeConsumer(ctx, lane)
-}
-
-// makeConsumer makes or updates the consumer of a lane, which hands out its jobs under leases. Lanes don't overlap, so
-// that each job has one.
-func (c *Conn) makeConsumer(ctx context.Context, lane string) (jetstream.Consumer, error) {
-	ctx, cancel := c.within(ctx)
-	defer cancel()
-	return c.js.CreateOrUpdateConsumer(ctx, tasksName, jetstream.ConsumerConfig{
-		Durable:       c.consumerName(lane),
-		FilterSubject: c.laneSubjects(lane),
-		AckPolicy:     jetstream.AckExplicitPolicy,
-		AckWait:       c.timing.lease,
-		MaxDeliver:    -1, // a job is never given up: workers may be killed any number of times
-		MaxAckPending: -1,
-		MaxWaiting:    16384,
-		// A consumer that's gone with its lane comes back when a worker asks for it, with all jobs that aren't done.
-		InactiveThreshold: forgotten,
-	})
-}
-
-// splitTask returns the campaign and the id in a job's subject.
-func splitTask(subject string) (campaign, id string, ok bool) {
-	parts := strings.Split(strings.TrimPrefix(subject, taskRoot), ".")
-	if len(parts) != 3 {
-		return "", "", false
-	}
-	return parts[1], parts[2], true
 }

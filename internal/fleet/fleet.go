@@ -69,7 +69,7 @@ func (f *Fleet) Able(o remote.Order) (able, all int) { return f.Board.Able(f.lan
 func (f *Fleet) lane(o remote.Order) string {
 	data := o.Settings.Dataset
 	if data == configs.Files {
-		data += " " + f.Files
+		data += "-" + f.Files
 	}
 	return laneOf(data, f.Engine)
 }
@@ -79,13 +79,13 @@ func laneOf(data, engine string) string {
 	if engine == "" || engine == configs.EngineAuto {
 		engine = "any"
 	}
-	return data + " " + engine
+	return data + "-" + engine
 }
 
 // Lanes returns the lanes of a machine that has data sets, or own files with a hash, and an engine.
 func Lanes(datasets []string, files, engine string) []string {
 	if files != "" {
-		datasets = append(datasets[:len(datasets):len(datasets)], configs.Files+" "+files)
+		datasets = append(datasets[:len(datasets):len(datasets)], configs.Files+"-"+files)
 	}
 	var lanes []string
 	for _, d := range datasets {

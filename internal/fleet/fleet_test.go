@@ -87,7 +87,6 @@ func (nothing) Progress(float64, float64, string) {}
 type scene struct {
 	t     *testing.T
 	file  cluster.File
-	conn  *cluster.Conn
 	board *cluster.Board
 }
 
@@ -99,8 +98,7 @@ func newScene(t *testing.T) *scene {
 	}
 	t.Cleanup(func() { _ = server.Close() })
 	s := &scene{t: t, file: server.File}
-	s.conn = s.connect()
-	if s.board, err = s.conn.Board(t.Context(), "campaign", build, nil); err != nil {
+	if s.board, err = s.connect().Board(t.Context(), "campaign", build, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.board.Close)
@@ -118,7 +116,7 @@ func (s *scene) connect() *cluster.Conn {
 }
 
 // work starts a worker with copies of files, until stop is called.
-func (s *scene) work(training, test string, crew func(Crew) cluster.Crew) (stop func()) {
+func (s *scene) work(training, test string, wrap func(Executor) cluster.Executor) (stop func()) {
 	s.t.Helper()
 	hash, err := HashFiles(training, test)
 	if err != nil {
@@ -129,7 +127,7 @@ func (s *scene) work(training, test string, crew func(Crew) cluster.Crew) (stop 
 	var running sync.WaitGroup
 	conn := s.connect()
 	running.Go(func() {
-		_, err := conn.Serve(ctx, cluster.Worker{Build: build, Lanes: Lanes(nil, hash, "cpu"), Batch: 2, Idle: -1}, crew(Crew{Machine: m, Follower: quiet{}}))
+		_, err := conn.Serve(ctx, cluster.Worker{Build: build, Lanes: Lanes(nil, hash, "cpu"), Batch: 2, Idle: -1}, wrap(Executor{Machine: m, Follower: quiet{}}))
 		if !errors.Is(err, context.Canceled) {
 			s.t.Error(err)
 		}
@@ -155,15 +153,19 @@ func TestTrialsByWorkers(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The worker's files lie elsewhere.
-		stop := s.work(written(t, "other.csv", 400), written(t, "names.csv", 100), func(c Crew) cluster.Crew {
+		stop := s.work(written(t, "other.csv", 400), written(t, "names.csv", 100), func(e Executor) cluster.Executor {
 			if spoil {
-				return &spoiler{Crew: c, seen: map[string]bool{}}
+				return &spoiler{Executor: e, seen: map[string]bool{}}
 			}
-			return c
+			return e
 		})
+		digest, err := p.DataDigest()
+		if err != nil {
+			t.Fatal(err)
+		}
 		var told []string
 		trials := &Trials{
-			Fleet: Fleet{Board: s.board, Files: hash}, Token: s.conn.Token, Order: remote.Order{Run: "run1", Name: "trials", Settings: settings},
+			Fleet: Fleet{Board: s.board, Files: hash}, Data: digest[:], Order: remote.Order{Run: "run1", Name: "trials", Settings: settings},
 			Tell: func(text string) { told = append(told, text) },
 		}
 		got, err := p.Run(t.Context(), cpu.New(cpu.Options{}), experiment.Job{Key: key, Trials: trials}, nil)
@@ -190,12 +192,12 @@ func parameters(o experiment.Outcome) any {
 
 // spoiler delivers wrongly what it does first.
 type spoiler struct {
-	Crew
+	Executor
 	seen map[string]bool
 }
 
 func (s *spoiler) Do(ctx context.Context, jobs []cluster.Job, progress func(float64)) ([][]byte, error) {
-	bodies, err := s.Crew.Do(ctx, jobs, progress)
+	bodies, err := s.Executor.Do(ctx, jobs, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -213,14 +215,14 @@ func (s *spoiler) Do(ctx context.Context, jobs []cluster.Job, progress func(floa
 
 // Workers take what the coordinator posts for them: on their data, and their engine or any.
 func TestLanes(t *testing.T) {
-	orders := map[string]string{"": "mnist any", "auto": "mnist any", "cpu": "mnist cpu", "cuda": "mnist cuda"}
+	orders := map[string]string{"": "mnist-any", "auto": "mnist-any", "cpu": "mnist-cpu", "cuda": "mnist-cuda"}
 	for engine, want := range orders {
 		o := remote.Order{Settings: experiment.Settings{Experiment: configs.Experiment{Dataset: "mnist"}}}
 		if got := (&Fleet{Engine: engine}).lane(o); got != want {
 			t.Errorf("engine %q: lane %q, want %q", engine, got, want)
 		}
 	}
-	if got, want := Lanes([]string{"mnist"}, "", "cuda"), []string{"mnist cuda", "mnist any"}; !reflect.DeepEqual(got, want) {
+	if got, want := Lanes([]string{"mnist"}, "", "cuda"), []string{"mnist-cuda", "mnist-any"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("lanes %q, want %q", got, want)
 	}
 	o := remote.Order{Settings: experiment.Settings{Experiment: configs.Experiment{Dataset: configs.Files}}}
@@ -242,7 +244,7 @@ func TestAble(t *testing.T) {
 	if able, all := f.Able(o); able != 0 || all != 0 {
 		t.Errorf("%d of %d workers", able, all)
 	}
-	same := func(c Crew) cluster.Crew { return c }
+	same := func(e Executor) cluster.Executor { return e }
 	defer s.work(other, test, same)()
 	defer s.work(training, test, same)()
 	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
@@ -287,7 +289,7 @@ func TestResultsThatCantBeRead(t *testing.T) {
 		s := newScene(t)
 		f := &Fleet{Board: s.board, Files: hash}
 		garbler := &garbler{left: wrong}
-		stop := s.work(training, test, func(c Crew) cluster.Crew { garbler.Crew = c; return garbler })
+		stop := s.work(training, test, func(e Executor) cluster.Executor { garbler.Executor = e; return garbler })
 		order := remote.Order{Run: "run1", Name: "a run", Settings: settings, Key: p.Key()}
 		earlier := cluster.Job{ID: "earlier", Lane: f.lane(order), Group: "g", Secret: order.Key[:]}
 		if earlier.Body, err = order.Marshal(); err == nil {
@@ -311,12 +313,12 @@ func TestResultsThatCantBeRead(t *testing.T) {
 
 // garbler delivers what can't be read.
 type garbler struct {
-	Crew
+	Executor
 	left int64
 }
 
 func (g *garbler) Do(ctx context.Context, jobs []cluster.Job, progress func(float64)) ([][]byte, error) {
-	bodies, err := g.Crew.Do(ctx, jobs, progress)
+	bodies, err := g.Executor.Do(ctx, jobs, progress)
 	for k := range bodies {
 		if g.left > 0 {
 			bodies[k], g.left = []byte("{}"), g.left-1

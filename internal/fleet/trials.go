@@ -15,12 +15,11 @@ import (
 
 // Trials has workers carry out the trials of a tuning. It is the [tuner.PrivateTrials] of one plan.
 //
-// A trial is a job under a name that shows neither run nor number of the trial. But there are as many jobs as trials,
-// a private number: the server can count them.
+// A trial is a job. The server sees how many trials there are, a private number.
 type Trials struct {
 	Fleet
-	Token func(of []byte) string // names that the server learns nothing from: see [cluster.Conn.Token]
-	Order remote.Order           // of the whole run, without a key
+	Order remote.Order // of the whole run, without a key
+	Data  []byte       // hash of the run's data
 	Tell  func(text string)
 }
 
@@ -77,9 +76,7 @@ func (t *Trials) Run(ctx context.Context, plan tuner.Plan, trials []int, done fu
 }
 
 // id returns the name of a trial's job.
-func (t *Trials) id(trial int) string {
-	return t.Token(fmt.Appendf(nil, "trial %d of %s", trial, t.Order.Run))
-}
+func (t *Trials) id(trial int) string { return fmt.Sprintf("%s-%d", t.Order.Run, trial) }
 
 func (t *Trials) post(ctx context.Context, plan tuner.Plan, id string, trial int) error {
 	o := t.Order
@@ -89,7 +86,7 @@ func (t *Trials) post(ctx context.Context, plan tuner.Plan, id string, trial int
 		return err
 	}
 	key := plan.Private.Key
-	return t.Board.Post(ctx, cluster.Job{ID: id, Lane: t.lane(o), Group: o.Group(), Body: body, Secret: key[:]})
+	return t.Board.Post(ctx, cluster.Job{ID: id, Lane: t.lane(o), Group: o.Group(), Data: t.Data, Body: body, Secret: key[:]})
 }
 
 // outcome returns a trial's delivery and its outcome. The error wraps [tuner.ErrOutcome] if a result has none.

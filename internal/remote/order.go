@@ -21,7 +21,7 @@ type Order struct {
 	// Settings are those of the run. Its performance and the paths of own files are those of the machine that trains.
 	Settings experiment.Settings
 	Trials   []int     // numbers of trials of a tuning; nil for the whole run
-	Key      train.Key // never in the order's encoding: it travels by itself, sealed
+	Key      train.Key // never in the order's encoding: it travels by itself
 }
 
 // maxOrder bounds an order's encoding, in bytes. A preset's has a five-hundredth of it.

@@ -11,19 +11,19 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Crew carries out orders as jobs of a cluster.
-type Crew struct {
+// Executor carries out orders as jobs of a cluster.
+type Executor struct {
 	Machine  *remote.Machine
 	Follower remote.Follower
 }
 
-// Data implements [cluster.Crew].
-func (c Crew) Data(ctx context.Context, j cluster.Job) ([]byte, error) {
+// Data implements [cluster.Executor].
+func (e Executor) Data(ctx context.Context, j cluster.Job) ([]byte, error) {
 	o, err := remote.UnmarshalOrder(j.Body)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", cluster.ErrCannot, err)
 	}
-	digest, err := c.Machine.DataDigest(ctx, o, c.Follower)
+	digest, err := e.Machine.DataDigest(ctx, o, e.Follower)
 	var known *experiment.Error
 	if errors.As(err, &known) { // its data are missing or wrong, or it needs more memory: others may do it
 		err = fmt.Errorf("%w: %w", cluster.ErrCannot, err)
@@ -31,8 +31,8 @@ func (c Crew) Data(ctx context.Context, j cluster.Job) ([]byte, error) {
 	return digest[:], err
 }
 
-// Do implements [cluster.Crew].
-func (c Crew) Do(ctx context.Context, jobs []cluster.Job, progress func(share float64)) ([][]byte, error) {
+// Do implements [cluster.Executor].
+func (e Executor) Do(ctx context.Context, jobs []cluster.Job, progress func(share float64)) ([][]byte, error) {
 	orders := make([]remote.Order, len(jobs))
 	for k, j := range jobs {
 		o, err := remote.UnmarshalOrder(j.Body)
@@ -45,7 +45,7 @@ func (c Crew) Do(ctx context.Context, jobs []cluster.Job, progress func(share fl
 		o.Key = train.Key(j.Secret)
 		orders[k] = o
 	}
-	deliveries, err := c.Machine.CarryOut(ctx, orders, watched{c.Follower, progress})
+	deliveries, err := e.Machine.CarryOut(ctx, orders, watched{e.Follower, progress})
 	if err != nil && !remote.OfMachine(err) && ctx.Err() == nil { // it would end one worker after another
 		err = fmt.Errorf("%w: %w", cluster.ErrCannot, err)
 	}

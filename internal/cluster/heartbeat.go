@@ -1,0 +1,161 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Heartbeat is what a worker says of itself every few seconds.
+type Heartbeat struct {
+	Worker  string   `json:"worker"` // a random name
+	Host    string   `json:"host"`
+	Machine string   `json:"machine"` // what trains
+	Build   Build    `json:"build"`
+	Lanes   []string `json:"lanes"`
+	Batch   int      `json:"batch"` // jobs that it does at once
+	Jobs    []string `json:"jobs"`  // that it does now
+	Share   float64  `json:"share"` // of them that is done, from 0 to 1
+	Done    int      `json:"done"`  // jobs, since it was started
+	// Refusal is why it last left jobs to other workers.
+	Refusal string `json:"refusal,omitempty"`
+	Left    bool   `json:"left,omitempty"` // it has ended
+}
+
+// Name returns a name for people: the host, and some letters of the random name.
+func (h Heartbeat) Name() string {
+	return printable(fmt.Sprintf("%s-%.4s", cmp.Or(h.Host, "unknown"), h.Worker))
+}
+
+// heartbeats returns the last heartbeat of each worker, also of those that have ended a short while ago.
+func (c *Conn) heartbeats(ctx context.Context) (map[string]Heartbeat, error) {
+	ctx, cancel := c.within(ctx)
+	defer cancel()
+	watcher, err := c.workers.WatchAll(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = watcher.Stop() }() // the connection may be gone
+	all := map[string]Heartbeat{}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case e, ok := <-watcher.Updates():
+			switch {
+			case !ok:
+				return nil, errors.New("the connection was lost")
+			case e == nil:
+				return all, nil
+			}
+			var h Heartbeat
+			if json.Unmarshal(e.Value(), &h) == nil {
+				all[e.Key()] = h
+			}
+		}
+	}
+}
+
+// survey notices workers that come and go.
+func (b *Board) survey(ctx context.Context) {
+	now, err := b.conn.heartbeats(ctx)
+	if err != nil {
+		return // the next look is soon
+	}
+	b.mu.Lock()
+	before := b.workers
+	b.workers = maps.Clone(now)
+	maps.DeleteFunc(b.workers, func(_ string, h Heartbeat) bool { return h.Left })
+	b.mu.Unlock()
+	for id, h := range now {
+		old, known := before[id]
+		switch {
+		case known || h.Left:
+		case b.build.same(h.Build):
+			b.tell(fmt.Sprintf("worker %s is here: %s", h.Name(), h.Machine))
+		default:
+			b.tell(fmt.Sprintf("worker %s gets nothing: it is %s, and this is %s", h.Name(), h.Build, b.build))
+		}
+		if h.Refusal != old.Refusal {
+			b.tell(fmt.Sprintf("worker %s leaves some jobs to others: %s", h.Name(), h.Refusal))
+		}
+	}
+	for id, h := range before {
+		switch last, there := now[id]; {
+		case !there && len(h.Jobs) > 0:
+			b.tell(fmt.Sprintf("worker %s is gone without a word; another takes over its jobs", h.Name()))
+		case !there:
+			b.tell(fmt.Sprintf("worker %s is gone without a word", h.Name()))
+		case last.Left:
+			b.tell(fmt.Sprintf("worker %s has left", h.Name()))
+		}
+	}
+}
+
+// Workers returns the workers of the same build, by their names.
+func (b *Board) Workers() []Heartbeat {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return sorted(b.workers, func(h Heartbeat) bool { return b.build.same(h.Build) })
+}
+
+func sorted(all map[string]Heartbeat, wanted func(Heartbeat) bool) (out []Heartbeat) {
+	for _, h := range all {
+		if wanted(h) {
+			out = append(out, h)
+		}
+	}
+	slices.SortFunc(out, func(g, h Heartbeat) int { return cmp.Compare(g.Name(), h.Name()) })
+	return out
+}
+
+// Able returns how many workers are there, and how many of them take the jobs of a lane.
+func (b *Board) Able(lane string) (able, all int) {
+	for _, w := range b.Workers() {
+		if all++; slices.Contains(w.Lanes, lane) {
+			able++
+		}
+	}
+	return able, all
+}
+
+// Want returns how many jobs should be out: twice what all workers do at once, so that none waits for the coordinator.
+func (b *Board) Want() int {
+	n := 4
+	for _, w := range b.Workers() {
+		n += 2 * w.Batch
+	}
+	return n
+}
+
+// Status is what a cluster is at.
+type Status struct {
+	Waiting  uint64      `json:"waiting"`   // jobs that no worker has
+	UnderWay uint64      `json:"under_way"` // jobs that workers have
+	Results  uint64      `json:"results"`   // that no coordinator has filed yet
+	Workers  []Heartbeat `json:"workers"`
+}
+
+// Status asks the server for its jobs, results and workers.
+func (c *Conn) Status(ctx context.Context) (s Status, err error) {
+	limited, cancel := c.within(ctx)
+	defer cancel()
+	jobs, errJobs := c.jobs.Info(limited)
+	results, errResults := c.results.Info(limited)
+	workers, errWorkers := c.heartbeats(ctx)
+	if err := errors.Join(errJobs, errResults, errWorkers); err != nil {
+		return s, c.ofServer(err)
+	}
+	lanes := c.jobs.ListConsumers(limited)
+	for lane := range lanes.Info() {
+		s.UnderWay += uint64(lane.NumAckPending)
+	}
+	s.Waiting = jobs.State.Msgs - min(s.UnderWay, jobs.State.Msgs)
+	s.Results = results.State.Msgs
+	s.Workers = sorted(workers, func(h Heartbeat) bool { return !h.Left })
+	return s, c.ofServer(lanes.Err())
+}
