@@ -6,7 +6,7 @@ CONCURRENT = ./datasets ./cpu ./tuner
 # Packages whose tests take longest. They begin first, or the last one would have a single core for minutes.
 LONGEST = ./cuda ./accountant ./cmd/dptrain
 
-.PHONY: help build tune test test-all lint race bench release image gpu-test gpu-bundle
+.PHONY: help build tune test suite test-all lint race bench release image gpu-test gpu-bundle
 
 help:
 	@echo 'make tune   build, then tune and train on the embedded data set: about a minute, no download'
@@ -26,9 +26,13 @@ build:
 tune: build
 	bin/dptrain tune
 
-# lint has vetted all packages: without -vet=off go test does it again, and once more for the race detector. Properties
-# draw the same each time; a failure in test-all says which seed shows it.
-test: lint race
+# Two at a time: each of the three has stretches that leave a core idle. lint has vetted all packages: without -vet=off go
+# test does it again, and once more for the race detector. Properties draw the same each time; a failure in test-all says
+# which seed shows it.
+test:
+	@$(MAKE) --no-print-directory -j2 lint race suite
+
+suite:
 	RAPID_SEED=1 go test -vet=off -timeout 20m $(LONGEST) ./...
 
 test-all: lint race

@@ -13,6 +13,8 @@ const (
 	maxJSONBytes = 1 << 20
 )
 
+var errLongJSON = fmt.Errorf("%w: more than %d bytes", ErrInvalid, maxJSONBytes)
+
 // MarshalEvent returns e as JSON, for files that later versions read. Every event is an object whose kind names its
 // type, as in
 //
@@ -23,12 +25,19 @@ const (
 // the orders that they stand for. An event that is invalid, nested deeper than 64 levels or longer than 1 MiB is an
 // error that wraps [ErrInvalid].
 func MarshalEvent(e Event) ([]byte, error) {
-	text, err := appendEvent(nil, e, 1)
-	if err != nil {
-		return nil, fmt.Errorf("encode event: %w", err)
+	var w objects
+	o := w.event(e, 1)
+	if w.err == nil {
+		w.err = Validate(e) // afterwards, since it goes through all of a huge event
 	}
-	// Afterwards, since a small event that shares its parts with itself may be huge when it is written out.
-	if err := Validate(e); err != nil {
+	if w.err != nil {
+		return nil, fmt.Errorf("encode event: %w", w.err)
+	}
+	text, err := json.Marshal(o)
+	if err == nil && len(text) > maxJSONBytes {
+		err = errLongJSON
+	}
+	if err != nil {
 		return nil, fmt.Errorf("encode event: %w", err)
 	}
 	return text, nil
@@ -39,7 +48,7 @@ func MarshalEvent(e Event) ([]byte, error) {
 // event, and an event beyond the limits of MarshalEvent are errors that wrap [ErrInvalid].
 func UnmarshalEvent(text []byte) (Event, error) {
 	if len(text) > maxJSONBytes {
-		return nil, fmt.Errorf("decode event: %w: more than %d bytes", ErrInvalid, maxJSONBytes)
+		return nil, fmt.Errorf("decode event: %w", errLongJSON)
 	}
 	e, err := decodeEvent(text, 1)
 	if err == nil {
@@ -51,140 +60,115 @@ func UnmarshalEvent(text []byte) (Event, error) {
 	return e, nil
 }
 
-// appendEvent appends the JSON form of an event at the given depth.
-func appendEvent(b []byte, e Event, depth int) ([]byte, error) {
-	if depth > maxJSONDepth {
-		return b, fmt.Errorf("%w: nested deeper than %d levels", ErrInvalid, maxJSONDepth)
+// object is the JSON form of an event or of a distribution of repetitions. Its kind says which members it has.
+type object struct {
+	Kind                string    `json:"kind"`
+	NoiseMultiplier     *number   `json:"noise_multiplier,omitempty"`
+	Slope               *number   `json:"slope,omitempty"`
+	LowOrder            *int      `json:"low_order,omitempty"`
+	HighOrder           *int      `json:"high_order,omitempty"`
+	SamplingProbability *number   `json:"sampling_probability,omitempty"`
+	Count               *int      `json:"count,omitempty"`
+	Size                *int      `json:"size,omitempty"`
+	Mean                *number   `json:"mean,omitempty"`
+	Rate                *number   `json:"rate,omitempty"`
+	Shape               *number   `json:"shape,omitempty"`
+	Success             *number   `json:"success,omitempty"`
+	Trials              *int      `json:"trials,omitempty"`
+	Probability         *number   `json:"probability,omitempty"`
+	Repetitions         *object   `json:"repetitions,omitempty"`
+	Weights             []number  `json:"weights,omitempty"`
+	Event               *object   `json:"event,omitempty"`
+	Tune                *object   `json:"tune,omitempty"`
+	Base                *object   `json:"base,omitempty"`
+	Events              []*object `json:"events,omitzero"` // which may be empty
+}
+
+// number is a number in the notation of %g. Other notations are read, too, but a version writes what others wrote.
+type number float64
+
+func (v number) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(v), 'g', -1, 64), nil
+}
+
+// objects makes objects of events. After an error it makes none.
+type objects struct {
+	made int // in all: a small event that shares its parts with itself may be huge when it is written out
+	err  error
+}
+
+// event returns the object of an event at the given depth.
+func (w *objects) event(e Event, depth int) *object {
+	const shortest = len(`{"kind":"composed","events":[]}`)
+	w.made++
+	switch {
+	case w.err != nil:
+		return nil
+	case depth > maxJSONDepth:
+		w.err = fmt.Errorf("%w: nested deeper than %d levels", ErrInvalid, maxJSONDepth)
+		return nil
+	case w.made > maxJSONBytes/shortest:
+		w.err = errLongJSON
+		return nil
 	}
-	w := jsonWriter{b: b, depth: depth}
+	one := func(e Event) *object { return w.event(e, depth+1) }
+	all := func(events []Event) []*object {
+		objects := make([]*object, 0, len(events))
+		for _, e := range events {
+			objects = append(objects, one(e))
+		}
+		return objects
+	}
 	switch e := e.(type) {
 	case Gaussian:
-		w.begin("gaussian").real("noise_multiplier", e.NoiseMultiplier)
+		return &object{Kind: "gaussian", NoiseMultiplier: new(number(e.NoiseMultiplier))}
 	case RDPLine:
 		o := e.orders()
-		w.begin("rdp_line").real("slope", e.Slope).count("low_order", o.Low).count("high_order", o.High)
+		return &object{Kind: "rdp_line", Slope: new(number(e.Slope)), LowOrder: &o.Low, HighOrder: &o.High}
 	case PoissonSampled:
-		w.begin("poisson_sampled").real("sampling_probability", e.SamplingProbability).event("event", e.Event)
+		return &object{Kind: "poisson_sampled", SamplingProbability: new(number(e.SamplingProbability)), Event: one(e.Event)}
 	case SelfComposed:
-		w.begin("self_composed").count("count", e.Count).event("event", e.Event)
+		return &object{Kind: "self_composed", Count: &e.Count, Event: one(e.Event)}
 	case Composed:
-		w.begin("composed").events(e.Events)
+		return &object{Kind: "composed", Events: all(e.Events)}
 	case SelectBest:
-		w.begin("select_best").repetitions(e.Repetitions).event("event", e.Event)
+		return &object{Kind: "select_best", Repetitions: w.repetitions(e.Repetitions), Event: one(e.Event)}
 	case MaxOver:
-		w.begin("max_over").events(e.Events)
+		return &object{Kind: "max_over", Events: all(e.Events)}
 	case OneOf:
-		w.begin("one_of").weights(e).events(e.Events)
+		weights := make([]number, 0, len(e.Events)) // of those with the same probability too
+		for i := range e.Events {
+			if e.Weights == nil || i < len(e.Weights) { // Validate refuses others
+				weights = append(weights, number(e.weight(i)))
+			}
+		}
+		return &object{Kind: "one_of", Weights: weights, Events: all(e.Events)}
 	case SubsetThenRest:
-		w.begin("subset_then_rest").real("sampling_probability", e.SamplingProbability).event("tune", e.Tune).event("base", e.Base)
+		return &object{Kind: "subset_then_rest", SamplingProbability: new(number(e.SamplingProbability)), Tune: one(e.Tune), Base: one(e.Base)}
 	case Parallel:
-		w.begin("parallel").events(e.Events)
+		return &object{Kind: "parallel", Events: all(e.Events)}
 	case GroupOf:
-		w.begin("group_of").count("size", e.Size).event("event", e.Event)
-	default:
-		return b, fmt.Errorf("%w: %T is not an event", ErrInvalid, e)
+		return &object{Kind: "group_of", Size: &e.Size, Event: one(e.Event)}
 	}
-	return w.end()
+	w.err = fmt.Errorf("%w: %T is not an event", ErrInvalid, e)
+	return nil
 }
 
-// jsonWriter appends members of one object. After an error it appends nothing.
-type jsonWriter struct {
-	b     []byte
-	depth int
-	err   error
-}
-
-func (w *jsonWriter) begin(kind string) *jsonWriter {
-	w.b = append(append(append(w.b, `{"kind":"`...), kind...), '"')
-	return w
-}
-
-func (w *jsonWriter) end() ([]byte, error) {
-	w.b = append(w.b, '}')
-	if w.err == nil && len(w.b) > maxJSONBytes {
-		w.err = fmt.Errorf("%w: more than %d bytes", ErrInvalid, maxJSONBytes)
-	}
-	return w.b, w.err
-}
-
-func (w *jsonWriter) name(name string) {
-	w.b = append(append(append(w.b, `,"`...), name...), `":`...)
-}
-
-// real appends a number. Validate refuses those that JSON lacks.
-func (w *jsonWriter) real(name string, v float64) *jsonWriter {
-	w.name(name)
-	w.b = strconv.AppendFloat(w.b, v, 'g', -1, 64)
-	return w
-}
-
-func (w *jsonWriter) count(name string, n int) *jsonWriter {
-	w.name(name)
-	w.b = strconv.AppendInt(w.b, int64(n), 10)
-	return w
-}
-
-func (w *jsonWriter) event(name string, e Event) *jsonWriter {
-	if w.err == nil {
-		w.name(name)
-		w.b, w.err = appendEvent(w.b, e, w.depth+1)
-	}
-	return w
-}
-
-func (w *jsonWriter) events(events []Event) *jsonWriter {
-	w.name("events")
-	w.b = append(w.b, '[')
-	for i, e := range events {
-		if w.err != nil {
-			return w
-		}
-		if i > 0 {
-			w.b = append(w.b, ',')
-		}
-		w.b, w.err = appendEvent(w.b, e, w.depth+1)
-	}
-	w.b = append(w.b, ']')
-	return w
-}
-
-// weights appends the weights of the events, also of those that are drawn with the same probability.
-func (w *jsonWriter) weights(o OneOf) *jsonWriter {
-	w.name("weights")
-	w.b = append(w.b, '[')
-	for i := range o.Events {
-		if i > 0 {
-			w.b = append(w.b, ',')
-		}
-		if o.Weights != nil && i >= len(o.Weights) {
-			break // Validate refuses it
-		}
-		w.b = strconv.AppendFloat(w.b, o.weight(i), 'g', -1, 64)
-	}
-	w.b = append(w.b, ']')
-	return w
-}
-
-func (w *jsonWriter) repetitions(r Repetitions) *jsonWriter {
-	w.name("repetitions")
-	inner := jsonWriter{b: w.b, depth: w.depth}
+func (w *objects) repetitions(r Repetitions) *object {
 	switch r := r.(type) {
 	case Poisson:
-		inner.begin("poisson").real("mean", r.Mean)
+		return &object{Kind: "poisson", Mean: new(number(r.Mean))}
 	case TruncatedPoisson:
-		inner.begin("truncated_poisson").real("rate", r.Rate)
+		return &object{Kind: "truncated_poisson", Rate: new(number(r.Rate))}
 	case TruncatedNegativeBinomial:
-		inner.begin("truncated_negative_binomial").real("shape", r.Shape).real("success", r.Success)
+		return &object{Kind: "truncated_negative_binomial", Shape: new(number(r.Shape)), Success: new(number(r.Success))}
 	case Binomial:
-		inner.begin("binomial").count("trials", r.Trials).real("probability", r.Probability)
+		return &object{Kind: "binomial", Trials: &r.Trials, Probability: new(number(r.Probability))}
 	case Fixed:
-		inner.begin("fixed").count("trials", r.Trials)
-	default:
-		w.err = fmt.Errorf("%w: %T is not a distribution of repetitions", ErrInvalid, r)
-		return w
+		return &object{Kind: "fixed", Trials: &r.Trials}
 	}
-	w.b, w.err = inner.end()
-	return w
+	w.err = fmt.Errorf("%w: %T is not a distribution of repetitions", ErrInvalid, r)
+	return nil
 }
 
 func decodeEvent(text []byte, depth int) (Event, error) {

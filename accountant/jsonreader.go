@@ -1,19 +1,18 @@
 package accountant
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/strict"
 )
 
 // A jsonReader takes the members of one JSON object by name. It keeps its first error; afterwards all members are zero.
-// encoding/json alone would overlook repeated and missing members, and names in other cases.
+// encoding/json alone would overlook missing members.
 type jsonReader struct {
 	members map[string]json.RawMessage
 	depth   int
@@ -21,34 +20,10 @@ type jsonReader struct {
 }
 
 func readObject(text []byte, depth int) *jsonReader {
-	r := &jsonReader{members: map[string]json.RawMessage{}, depth: depth}
-	d := json.NewDecoder(bytes.NewReader(text))
-	if first, err := d.Token(); err != nil || first != json.Delim('{') {
-		r.fail("not a JSON object")
-		return r
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			r.fail("not JSON: %v", err)
-			return r
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			r.fail("not JSON: %v", err)
-			return r
-		}
-		member, _ := name.(string)
-		if _, twice := r.members[member]; twice {
-			r.fail("member %q stands twice", member)
-			return r
-		}
-		r.members[member] = value
-	}
-	if _, err := d.Token(); err != nil {
-		r.fail("not JSON: %v", err)
-	} else if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		r.fail("more than one JSON value")
+	members, err := strict.Object(text)
+	r := &jsonReader{members: members, depth: depth}
+	if err != nil {
+		r.fail("%v", err)
 	}
 	return r
 }

@@ -28,162 +28,163 @@ func (e *Experiment) decode(text []byte) error {
 		return errors.New("more than one document; put all settings into one")
 	}
 	root := doc.Content[0]
-	if root.Tag == "!!null" { // only comments
+	switch {
+	case root.Tag == "!!null": // only comments
 		return nil
+	case root.Kind != yaml.MappingNode: // it may be a private file, given by mistake: CSV is one text to YAML
+		return errors.New("want a block of settings, as dptrain settings prints one; this file holds none")
 	}
-	return assign(reflect.ValueOf(e).Elem(), root, "")
-}
-
-// set sets the setting at a dotted path to a value written as in YAML.
-func (e *Experiment) set(key, value string) error {
-	v := reflect.ValueOf(e).Elem()
-	path := ""
-	names := strings.Split(key, ".")
-	for i, name := range names {
-		if v.Kind() == reflect.Map { // its keys may have dots
-			return setEntry(v, strings.Join(names[i:], "."), path, value)
-		}
-		path = join(path, name)
-		field, ok := fieldOf(v, name)
-		if !ok {
-			return unknownKey(key)
-		}
-		v = field
-	}
-	if v.Kind() == reflect.Struct {
-		return fmt.Errorf("%s is a block of settings; set one of %s", key, strings.Join(namesIn(key), ", "))
-	}
-	return setText(v, path, value)
-}
-
-// setEntry sets one entry of a block by column. It copies the block, which another experiment may share.
-func setEntry(m reflect.Value, key, path, value string) error {
-	entry := reflect.New(m.Type().Elem()).Elem()
-	if err := setText(entry, join(path, key), value); err != nil {
+	settings, err := split(nil, reflect.TypeFor[Experiment](), root)
+	if err != nil {
 		return err
 	}
-	fresh := reflect.MakeMap(m.Type())
-	for old := m.MapRange(); old.Next(); {
-		fresh.SetMapIndex(old.Key(), old.Value())
-	}
-	fresh.SetMapIndex(reflect.ValueOf(key), entry)
-	m.Set(fresh)
-	return nil
+	return e.assign(settings)
 }
 
-// setText sets a setting to a value written as in YAML, or without its quotes and brackets.
-func setText(v reflect.Value, path, value string) error {
-	if value = strings.TrimSpace(value); value == "" {
-		return fmt.Errorf("%s: no value; want %s, or leave it out", path, wanted(v.Type()))
+// setting is one setting of a document, or one column of a block by column.
+type setting struct {
+	names []string // its path
+	t     reflect.Type
+	value *yaml.Node
+}
+
+func (s setting) path() string { return strings.Join(s.names, ".") }
+
+// split returns the settings in a node for the given type.
+func split(names []string, t reflect.Type, n *yaml.Node) ([]setting, error) {
+	path := strings.Join(names, ".")
+	switch {
+	case t.Kind() != reflect.Map && t.Kind() != reflect.Struct:
+		return []setting{{names, t, n}}, nil
+	case isNull(n):
+		return nil, fmt.Errorf("%s%s: no value; want %s, or leave the line out", at(n), path, wanted(t))
+	case n.Kind == yaml.AliasNode || n.Anchor != "":
+		return nil, fmt.Errorf("%s%w", at(n), errAlias)
+	case n.Kind != yaml.MappingNode:
+		return nil, fmt.Errorf("%s%s: want %s, got %s", at(n), path, wanted(t), describe(n))
 	}
-	if v.Kind() == reflect.String { // text needs no quotes, whatever its characters
-		v.SetString(value)
-		return nil
-	}
-	text := value
-	// Nor does a list need brackets.
-	if listed := v.Kind() == reflect.Slice || v.Kind() == reflect.Array; listed && value[0] != '[' {
-		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.String {
-			v.Set(reflect.ValueOf(namesOf(value)))
-			return nil
+	var all []setting
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		within, known := typeIn(t, key.Value)
+		path := join(path, key.Value)
+		switch {
+		case t.Kind() == reflect.Map && (key.Kind != yaml.ScalarNode || key.Anchor != "" || isNull(key) || key.ShortTag() == "!!merge"):
+			return nil, fmt.Errorf("%s%s: want the name of a column, got %s", at(key), strings.Join(names, "."), describe(key))
+		case !known && t == missing:
+			return nil, fmt.Errorf("%sunknown key %s; there are fill, indicator, words", at(key), path)
+		case !known:
+			return nil, fmt.Errorf("%s%w", at(key), unknownKey(path))
+		case seen[path]:
+			return nil, fmt.Errorf("%s%s is set twice", at(key), path)
 		}
-		text = "[" + value + "]"
+		seen[path] = true
+		settings, err := split(append(slices.Clip(names), key.Value), within, n.Content[i+1])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, settings...)
+	}
+	if t != missing {
+		return all, nil
+	}
+	if !seen[join(path, "fill")] { // 0 would stand in silently
+		return nil, fmt.Errorf("%s%s: no fill; give the number that stands for missing ones, as in {fill: 40, indicator: true}", at(n), path)
+	}
+	return []setting{{names, t, n}}, new(Experiment).assign(all) // which only checks its parts
+}
+
+// missing is the type of a block that is one setting.
+var missing = reflect.TypeFor[Missing]()
+
+// settings returns the settings that an override gives.
+func (o Override) settings() ([]setting, error) {
+	t := reflect.TypeFor[Experiment]()
+	var names []string
+	for rest := o.Key; rest != ""; {
+		name, after, _ := strings.Cut(rest, ".")
+		if t.Kind() == reflect.Map { // its keys may have dots
+			name, after = rest, ""
+		}
+		within, known := typeIn(t, name)
+		if !known {
+			return nil, unknownKey(o.Key)
+		}
+		names, t, rest = append(names, name), within, after
+	}
+	if t.Kind() == reflect.Struct && t != missing {
+		return nil, fmt.Errorf("%s is a block of settings; set one of %s", o.Key, strings.Join(namesIn(o.Key), ", "))
+	}
+	value := strings.TrimSpace(o.Value)
+	if value == "" {
+		return nil, fmt.Errorf("%s: no value; want %s, or leave it out", o.Key, wanted(t))
+	}
+	n := nodeOf(t, value)
+	if n == nil {
+		return nil, fmt.Errorf("%s: want %s, got %q", o.Key, wanted(t), value)
+	}
+	return split(names, t, n)
+}
+
+// nodeOf returns the node of a value that is written as in YAML, or without its quotes and brackets; nil for none.
+func nodeOf(t reflect.Type, value string) *yaml.Node {
+	text := func(s string) *yaml.Node {
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.TrimSpace(s)}
+	}
+	if t.Kind() == reflect.String { // text needs no quotes, whatever its characters
+		return text(value)
+	}
+	source := value
+	if listed := t.Kind() == reflect.Slice || t.Kind() == reflect.Array; listed && value[0] != '[' {
+		if t.Elem().Kind() == reflect.String {
+			list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+			for _, name := range strings.Split(value, ",") {
+				list.Content = append(list.Content, text(name))
+			}
+			return list
+		}
+		source = "[" + value + "]"
 	}
 	var doc yaml.Node
-	cut := !named(v.Type()) && strings.ContainsAny(value, "#\n") // YAML would silently drop the rest
-	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 || cut {
-		return fmt.Errorf("%s: want %s, got %q", path, wanted(v.Type()), value)
+	cut := !named(t) && strings.ContainsAny(value, "#\n") // YAML would silently drop the rest
+	if err := yaml.Unmarshal([]byte(source), &doc); err != nil || len(doc.Content) != 1 || cut {
+		return nil
 	}
-	doc.Content[0].Line = 0 // the user wrote no lines
-	return assign(v, doc.Content[0], path)
-}
-
-// namesOf splits a list of names, which may be empty.
-func namesOf(list string) []string {
-	names := strings.Split(list, ",")
-	for i, name := range names {
-		names[i] = strings.TrimSpace(name)
+	var unnumber func(n *yaml.Node)
+	unnumber = func(n *yaml.Node) { // the user wrote no lines
+		n.Line = 0
+		for _, part := range n.Content {
+			unnumber(part)
+		}
 	}
-	return names
+	unnumber(&doc)
+	return doc.Content[0]
 }
 
 var errAlias = errors.New("anchors and aliases are not supported; write the value out")
 
-// assign decodes one node of a document into the setting at path.
-func assign(v reflect.Value, n *yaml.Node, path string) error {
-	if n.Kind == yaml.AliasNode || n.Anchor != "" {
-		return fmt.Errorf("%s%w", at(n), errAlias)
-	}
-	if isNull(n) {
-		return fmt.Errorf("%s%s: no value; want %s, or leave the line out", at(n), path, wanted(v.Type()))
-	}
-	if v.Kind() == reflect.Map && v.Type().Elem().Kind() == reflect.Struct {
-		return assignBlocks(v, n, path)
-	}
-	if v.Kind() != reflect.Struct {
-		err := plain(v.Type(), n)
-		if err != nil && !errors.Is(err, errUnlike) {
-			return fmt.Errorf("%s%s: %w", at(n), path, err)
+// assign sets settings. A list replaces the one before.
+func (e *Experiment) assign(settings []setting) error {
+	for _, s := range settings {
+		nested := s.value
+		for _, name := range slices.Backward(s.names) {
+			key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name}
+			nested = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, nested}}
 		}
-		fresh := reflect.New(v.Type()) // a file's list replaces the preset's, and isn't merged into it
-		if err != nil || n.Decode(fresh.Interface()) != nil {
-			return fmt.Errorf("%s%s: want %s, got %s", at(n), path, wanted(v.Type()), describe(n))
-		}
-		v.Set(fresh.Elem())
-		return nil
-	}
-	if n.Kind != yaml.MappingNode && path == "" {
-		// It may be a private file, given by mistake: CSV is one text to YAML.
-		return errors.New("want a block of settings, as dptrain settings prints one; this file holds none")
-	}
-	if n.Kind != yaml.MappingNode {
-		return fmt.Errorf("%s%s: want %s, got %s", at(n), path, wanted(v.Type()), describe(n))
-	}
-	seen := map[string]bool{}
-	for i := 0; i < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		name := join(path, key.Value)
-		field, ok := fieldOf(v, key.Value)
-		switch {
-		case !ok && v.Type() == reflect.TypeFor[Missing]():
-			return fmt.Errorf("%sunknown key %s; there are fill, indicator, words", at(key), name)
-		case !ok:
-			return fmt.Errorf("%s%w", at(key), unknownKey(name))
-		case seen[name]:
-			return fmt.Errorf("%s%s is set twice", at(key), name)
-		}
-		seen[name] = true
-		if err := assign(field, value, name); err != nil {
-			return err
+		err := plain(s.t, s.value)
+		switch path := s.path(); {
+		case isNull(s.value):
+			return fmt.Errorf("%s%s: no value; want %s, or leave the line out", at(s.value), path, wanted(s.t))
+		case err != nil && !errors.Is(err, errUnlike):
+			return fmt.Errorf("%s%s: %w", at(s.value), path, err)
+		case err != nil || nested.Decode(e) != nil:
+			return fmt.Errorf("%s%s: want %s, got %s", at(s.value), path, wanted(s.t), describe(s.value))
+		case (path == "preset" || path == "dataset") && strings.TrimSpace(s.value.Value) == "":
+			// As in a template whose variable isn't set: the default would silently be trained on.
+			return fmt.Errorf("%s%s: no value; want a name, or leave the line out", at(s.value), path)
 		}
 	}
-	if v.Type() == reflect.TypeFor[Missing]() && !seen[join(path, "fill")] { // 0 would stand in silently
-		return fmt.Errorf("%s%s: no fill; give the number that stands for missing ones, as in {fill: 40, indicator: true}", at(n), path)
-	}
-	return nil
-}
-
-// assignBlocks decodes a block of blocks by column, each as strictly as a block of settings.
-func assignBlocks(v reflect.Value, n *yaml.Node, path string) error {
-	if n.Kind != yaml.MappingNode {
-		return fmt.Errorf("%s%s: want %s, got %s", at(n), path, wanted(v.Type()), describe(n))
-	}
-	fresh := reflect.MakeMap(v.Type())
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		switch {
-		case key.Kind != yaml.ScalarNode || isNull(key) || key.ShortTag() == "!!merge" || key.Anchor != "":
-			return fmt.Errorf("%s%s: want the name of a column, got %s", at(key), path, describe(key))
-		case fresh.MapIndex(reflect.ValueOf(key.Value)).IsValid():
-			return fmt.Errorf("%s%s: column %s is set twice", at(key), path, key.Value)
-		}
-		entry := reflect.New(v.Type().Elem()).Elem()
-		if err := assign(entry, n.Content[i+1], join(path, key.Value)); err != nil {
-			return err
-		}
-		fresh.SetMapIndex(reflect.ValueOf(key.Value), entry)
-	}
-	v.Set(fresh)
 	return nil
 }
 
@@ -194,7 +195,7 @@ var numbers = regexp.MustCompile(`^[-+]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([e
 var errUnlike = errors.New("not what is wanted")
 
 // plain returns an error for a node that the YAML package would drop, or decode to another value than a person reads.
-// It descends into lists and blocks by column.
+// It descends into lists.
 func plain(t reflect.Type, n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
@@ -220,16 +221,6 @@ func plain(t reflect.Type, n *yaml.Node) error {
 				return err
 			}
 		}
-	case reflect.Map:
-		for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
-			key := n.Content[i]
-			if key.Kind != yaml.ScalarNode || isNull(key) || key.ShortTag() == "!!merge" {
-				return fmt.Errorf("want the name of a column, got %s", describe(key))
-			}
-			if err := plain(t.Elem(), n.Content[i+1]); err != nil {
-				return fmt.Errorf("column %s: %w", key.Value, err)
-			}
-		}
 	}
 	return nil
 }
@@ -245,17 +236,17 @@ func named(t reflect.Type) bool {
 	return t.Kind() == reflect.String
 }
 
-// fieldOf returns the field of a struct that has the key.
-func fieldOf(v reflect.Value, key string) (reflect.Value, bool) {
-	if v.Kind() != reflect.Struct {
-		return reflect.Value{}, false
+// typeIn returns the type of what a struct or a map has under a key.
+func typeIn(t reflect.Type, key string) (reflect.Type, bool) {
+	if t.Kind() == reflect.Map {
+		return t.Elem(), true
 	}
-	for i := range v.NumField() {
-		if keyOf(v.Type().Field(i)) == key {
-			return v.Field(i), true
+	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
+		if keyOf(t.Field(i)) == key {
+			return t.Field(i).Type, true
 		}
 	}
-	return reflect.Value{}, false
+	return nil, false
 }
 
 func keyOf(f reflect.StructField) string {
@@ -336,7 +327,7 @@ func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag(
 
 // wanted returns a setting's type for an error, after "want".
 func wanted(t reflect.Type) string {
-	if t == reflect.TypeFor[Missing]() {
+	if t == missing {
 		return "a block such as {fill: 40, indicator: true}"
 	}
 	switch t.Kind() {
@@ -353,10 +344,7 @@ func wanted(t reflect.Type) string {
 		}
 		return "a list of numbers"
 	case reflect.Map:
-		if t.Elem().Kind() == reflect.Struct {
-			return "a block by column, such as {age: {fill: 40, indicator: true}}"
-		}
-		return "a block of " + wanted(t.Elem()) + " by column"
+		return "a block by column, for each " + wanted(t.Elem())
 	case reflect.Array:
 		return fmt.Sprintf("a list of %d numbers", t.Len())
 	case reflect.String:

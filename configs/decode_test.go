@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestBadSettings(t *testing.T) {
 		{"not settings", "[1, 2]", nil, "want a block of settings, as dptrain settings prints one; this file holds none"},
 		{"long value", "privacy: {delta: " + strings.Repeat("x", 61) + "}", nil, `line 1: privacy.delta: want a number, got "` + strings.Repeat("x", 60) + `…"`},
 		{"no value", "model:\n", nil, "line 1: model: no value; want text"},
-		{"alias", "model: &m cnn\ndataset: *m\n", nil, "line 1: anchors and aliases are not supported; write the value out"},
+		{"alias", "model: &m cnn\ndataset: *m\n", nil, "line 1: model: anchors and aliases are not supported; write the value out"},
 		{"two documents", "model: cnn\n---\nmodel: mlp\n", nil, "more than one document; put all settings into one"},
 		{"broken", "model: [", nil, "line 1: this can't be read as YAML; check brackets, quotes, colons and indentation, which takes spaces and no tabs"},
 		{"unknown data set", "dataset: mnits", nil, `unknown data set "mnits"; did you mean mnist?`},
@@ -191,7 +192,7 @@ func TestLayersOfDevices(t *testing.T) {
 }
 
 func TestEveryKeyCanBeSet(t *testing.T) {
-	values := map[string]string{"dataset": "mnist", "tuning.learning_rates": "[1]", "tuning.warm_start": "true", "tuning.tune": "all",
+	values := map[string]string{"dataset": "mnist", "tuning.learning_rates": "[1]", "tuning.tune": "all",
 		"data.categories": "{a: [b]}", "data.shapes": "{a: [2]}", "data.missing": "{a: {fill: 1}}", "data.clip": "{a: [0, 1]}", "data.scale": "{a: [0, 1]}"}
 	for _, key := range Keys() {
 		value, ok := values[key]
@@ -199,7 +200,8 @@ func TestEveryKeyCanBeSet(t *testing.T) {
 			value = "1"
 		}
 		var e Experiment
-		if err := e.set(key, value); err != nil {
+		settings, err := Override{Key: key, Value: value}.settings()
+		if err = errors.Join(err, e.assign(settings)); err != nil {
 			t.Error(err)
 		}
 		if cmp.Equal(e, Experiment{}) {
@@ -250,7 +252,7 @@ func FuzzResolve(f *testing.F) {
 }
 
 func FuzzOverride(f *testing.F) {
-	for _, text := range []string{"privacy.epsilon=2", "tuning.learning_rates=[1, 2]", "model==", "=", "a.b.c=*x", "tuning.warm_start=yes", "dataset=#", "privacy.delta={a: 1}"} {
+	for _, text := range []string{"privacy.epsilon=2", "tuning.learning_rates=[1, 2]", "model==", "=", "a.b.c=*x", "data.missing.a.indicator=yes", "dataset=#", "privacy.delta={a: 1}"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -47,6 +47,10 @@ func fill(t *rapid.T, v reflect.Value, path string) {
 	case reflect.Bool:
 		v.SetBool(rapid.Bool().Draw(t, path))
 	case reflect.String:
+		if path == "dataset" || path == "preset" { // which aren't empty
+			v.SetString(rapid.StringMatching(`[!-~]{1,12}`).Draw(t, path))
+			return
+		}
 		v.SetString(rapid.StringMatching(`[ -~]{0,12}`).Draw(t, path))
 	default:
 		t.Fatalf("%s: no generator for %s", path, v.Kind())

@@ -4,10 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Override is one setting from the command line. Key is a dotted path, Value is written as in YAML, and From is the
@@ -43,13 +40,9 @@ type layer func(*Experiment) error
 // the momentum and the weight decay of the one before. Overrides are one layer: two that give a setting different
 // values are an error.
 func Resolve(file File, overrides []Override) (Experiment, error) {
-	overrides = blocksFirst(overrides)
 	layers := []layer{
 		func(e *Experiment) error {
 			err := e.decode(file.Text)
-			if err == nil {
-				err = emptyName(file.Text)
-			}
 			if err != nil && file.Name != "" {
 				err = fmt.Errorf("%s: %w", file.Name, err)
 			}
@@ -57,7 +50,11 @@ func Resolve(file File, overrides []Override) (Experiment, error) {
 		},
 		func(e *Experiment) error {
 			for _, o := range overrides {
-				if err := e.set(o.Key, o.Value); err != nil {
+				settings, err := o.settings()
+				if err == nil {
+					err = e.assign(settings)
+				}
+				if err != nil {
 					return err
 				}
 			}
@@ -82,58 +79,28 @@ func Resolve(file File, overrides []Override) (Experiment, error) {
 	return e, e.Validate()
 }
 
-// emptyName returns an error for a file in which the name of the preset or the data set is empty, as in a template
-// whose variable isn't set: the default would silently be trained on.
-func emptyName(text []byte) error {
-	var named struct{ Preset, Dataset *string }
-	if err := yaml.Unmarshal(text, &named); err != nil {
-		return oneLine(err)
-	}
-	for _, name := range []struct {
-		key   string
-		value *string
-	}{{"preset", named.Preset}, {"dataset", named.Dataset}} {
-		if name.value != nil && strings.TrimSpace(*name.value) == "" {
-			return fmt.Errorf("%s: no value; want a name, or leave the line out", name.key)
-		}
-	}
-	return nil
-}
-
-// blocksFirst sorts blocks by column before single columns, which a later block would replace.
-func blocksFirst(overrides []Override) []Override {
-	keys := Keys()
-	sorted := slices.Clone(overrides)
-	slices.SortStableFunc(sorted, func(a, b Override) int {
-		whole := func(o Override) int {
-			if slices.Contains(keys, o.Key) {
-				return 0
-			}
-			return 1
-		}
-		return whole(a) - whole(b)
-	})
-	return sorted
-}
-
 // contradiction returns an error for two valid overrides that give a setting, or a column of a block, different values.
 func contradiction(overrides []Override) error {
 	type given struct {
-		value any
+		value Experiment // without other settings
 		by    Override
 	}
 	seen := map[string]given{}
 	for _, o := range overrides {
-		var e Experiment
-		if err := e.set(o.Key, o.Value); err != nil {
+		settings, err := o.settings()
+		if err != nil {
 			return err
 		}
-		for key, value := range valuesAt(&e, o.Key) {
-			first, twice := seen[key]
-			if twice && !reflect.DeepEqual(first.value, value) {
-				return fmt.Errorf("%s: %s gives %q and %s %q; give one of them", key, first.by.source(), first.by.Value, o.source(), o.Value)
+		for _, s := range settings {
+			g := given{by: o}
+			if err := g.value.assign([]setting{s}); err != nil {
+				return err
 			}
-			seen[key] = given{value, o}
+			first, twice := seen[s.path()]
+			if twice && !reflect.DeepEqual(first.value, g.value) {
+				return fmt.Errorf("%s: %s gives %q and %s %q; give one of them", s.path(), first.by.source(), first.by.Value, o.source(), o.Value)
+			}
+			seen[s.path()] = g
 		}
 	}
 	return nil
@@ -144,29 +111,6 @@ func (o Override) source() string {
 		return "one setting"
 	}
 	return o.From
-}
-
-// valuesAt returns the setting at a key or, of a block by column, each entry at its own key.
-func valuesAt(e *Experiment, key string) map[string]any {
-	v := reflect.ValueOf(e).Elem()
-	for rest := key; ; {
-		name, after, more := strings.Cut(rest, ".")
-		v, _ = fieldOf(v, name)
-		rest = after
-		if !more {
-			break
-		}
-		if v.Kind() == reflect.Map {
-			return map[string]any{key: v.MapIndex(reflect.ValueOf(rest)).Interface()}
-		}
-	}
-	values := map[string]any{key: v.Interface()}
-	if v.Kind() == reflect.Map {
-		for entry := v.MapRange(); entry.Next(); {
-			values[join(key, entry.Key().String())] = entry.Value().Interface()
-		}
-	}
-	return values
 }
 
 // presetOf returns the preset that the strongest layer chooses, of the layers that choose one.

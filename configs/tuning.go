@@ -21,7 +21,6 @@ type Tuning struct {
 	Epochs           []float64 `yaml:"epochs,flow"`
 	ClippingNorms    []float64 `yaml:"clipping_norms,flow"`
 	LargestFinalRate float64   `yaml:"largest_final_rate"` // maximum learning rate of the final run; 0 means none
-	WarmStart        bool      `yaml:"warm_start"`         // the final run starts from the best trial's parameters
 	Division         string    `yaml:"division,omitempty"` // see [Divisions]; nothing means [DivisionCost]
 }
 

@@ -68,21 +68,12 @@ func TestModelsOfOtherShapes(t *testing.T) {
 
 // The number of workers changes no bit.
 func TestWorkers(t *testing.T) {
-	n, err := enginetest.Network("cnn", models.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := compile.Compile(enginetest.Source(n))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sameByAnyWorkers(t, p, engine.LayoutOf(p).Split(engine.LayoutOf(p).Join(n.Initial(rand.NewPCG(1, 2)))))
-	for name, h := range enginetest.Handmades(t) {
-		t.Run(name, func(t *testing.T) { sameByAnyWorkers(t, h.Program, h.Params) })
+	for _, name := range []string{"cnn", "dropout", "attention of two heads", "normalised rows", "weight normalisation", "a table looked up twice"} {
+		t.Run(name, func(t *testing.T) { sameByAnyWorkers(t, enginetest.Zoo()[name].Program(t, 1)) })
 	}
 }
 
-func sameByAnyWorkers(t *testing.T, p *compile.Program, params [][]float32) {
+func sameByAnyWorkers(t *testing.T, p *compile.Program) {
 	t.Helper()
 	data := enginetest.RandomData(p, 300, 2)
 	var want []engine.State
@@ -90,7 +81,7 @@ func sameByAnyWorkers(t *testing.T, p *compile.Program, params [][]float32) {
 		Mechanism: engine.Mechanism{SamplingProbability: 0.5, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: 150},
 		Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 1},
 		Key:       random.InsecureKey(3),
-		Initial:   engine.LayoutOf(p).Join(params),
+		Initial:   engine.LayoutOf(p).Join(p.Initial()),
 	}
 	for _, workers := range []int{1, 2, 5} {
 		loaded, err := cpu.New(cpu.Options{Workers: workers}).Load(p, data)

@@ -48,9 +48,6 @@ func (e *cpuEngine) Load(p *compile.Program, d *engine.Data) (_ engine.Loaded, e
 	if err := d.Check(p); err != nil {
 		return nil, fmt.Errorf("load on %s: %w", e.name, err)
 	}
-	if err := p.Check(); err != nil {
-		return nil, fmt.Errorf("load on %s: %w", e.name, err)
-	}
 	code, err := e.lower(p)
 	var unsupported *engine.UnsupportedError
 	if errors.As(err, &unsupported) {

@@ -180,10 +180,11 @@ func TestSuiteFindsFaults(t *testing.T) {
 	caught := map[string]bool{}
 	var started atomic.Uint32
 	var left []float64 // of the step before
-	simple := enginetest.Zoo()["an identity"].Program(t, 1)
+	checks, zoo := enginetest.Checks(), enginetest.Zoo()
+	simple := zoo["an identity"].Program(t, 1)
 	for name, c := range map[string]struct {
 		fault
-		by []string // the checks that must find it
+		by []string // the checks that must find it, and graphs of the zoo
 	}{
 		"none":                           {fault{}, nil},
 		"sums between the grid's points": {fault{sums: func(sum, _ []float64) { sum[0] = math.Nextafter(sum[0], 1) }}, []string{"Exact", "Rounding"}},
@@ -232,7 +233,7 @@ func TestSuiteFindsFaults(t *testing.T) {
 			if len(norms) == 9 {
 				sum[0] = math.NaN()
 			}
-		}}, []string{"NotFinite", "Instructions"}},
+		}}, []string{"NotFinite"}},
 		"everybody is a member": {fault{job: func(j *engine.Job) { j.Members = nil }}, []string{"Draws", "EmptyBatch", "Refusals"}},
 		"another trial's draws": {fault{job: func(j *engine.Job) { j.Trial++ }}, []string{"Draws", "Noise", "Release"}},
 		"half the noise":        {fault{job: func(j *engine.Job) { j.Mechanism.NoiseMultiplier /= 2 }}, []string{"Noise", "Release", "EmptyBatch"}},
@@ -263,32 +264,32 @@ func TestSuiteFindsFaults(t *testing.T) {
 			}
 		}}, []string{"Groups", "Progress", "Draws"}},
 		"the first run's state":             {fault{state: func(int) int { return 0 }}, []string{"Groups", "Resume", "Predict"}},
-		"outputs of the first samples only": {fault{outputs: func(out []float32) { clear(out[len(out)*3/4:]) }}, []string{"Outputs", "Dropout", "Instructions"}},
-		"square matrices transposed":        {in(compile.Product, func(in *compile.Instruction) { in.TransA = in.TransA != (in.Rows == in.K) }), []string{"Instructions"}},
+		"outputs of the first samples only": {fault{outputs: func(out []float32) { clear(out[len(out)*3/4:]) }}, []string{"Outputs", "Dropout"}},
+		"square matrices transposed":        {in(compile.Product, func(in *compile.Instruction) { in.TransA = in.TransA != (in.Rows == in.K) }), []string{"attention of two heads"}},
 		"columns for rows": {in(compile.Product, func(in *compile.Instruction) {
 			if in.Groups == 1 && in.In[0] == in.In[1] && in.K == in.Rows {
 				in.TransB = false
 			}
-		}), []string{"Instructions"}},
-		"another number beside the variance": {in(compile.Normalize, func(in *compile.Instruction) { in.Scalar *= 1.01 }), []string{"Instructions"}},
+		}), []string{"products of rows of four"}},
+		"another number beside the variance": {in(compile.Normalize, func(in *compile.Instruction) { in.Scalar *= 2 }), []string{"normalised rows"}},
 		"a gradient for a value": {in(compile.NormalizeBack, func(in *compile.Instruction) {
 			in.In = []compile.ID{in.In[1], in.In[0]}
-		}), []string{"Instructions"}},
-		"a few more are kept":   {in(compile.Dropout, func(in *compile.Instruction) { in.Scalar = min(1, 1.05*in.Scalar) }), []string{"Instructions", "Dropout"}},
-		"draws are taken twice": {in(compile.Dropout, func(in *compile.Instruction) { in.Draw = 0 }), []string{"Instructions", "Dropout"}},
-		"of equals the second":  {in(compile.BinaryBack, func(in *compile.Instruction) { in.Side = 1 - in.Side }), []string{"Instructions"}},
+		}), []string{"normalised rows"}},
+		"a few more are kept":   {in(compile.Dropout, func(in *compile.Instruction) { in.Scalar = min(1, 1.05*in.Scalar) }), []string{"dropout", "Dropout"}},
+		"draws are taken twice": {in(compile.Dropout, func(in *compile.Instruction) { in.Draw = 0 }), []string{"dropout", "Dropout"}},
+		"of equals the second":  {in(compile.BinaryBack, func(in *compile.Instruction) { in.Side = 1 - in.Side }), []string{"Ties", "larger and smaller of two"}},
 		"the first element for all": {in(compile.Gather, func(in *compile.Instruction) {
 			in.View.Strides = make([]int, len(in.View.Strides))
-		}), []string{"Instructions", "Dropout"}},
+		}), []string{"transposed within a sample"}},
 		"all to the first": {in(compile.Scatter, func(in *compile.Instruction) {
 			if in.Accumulate {
 				in.View.Strides = make([]int, len(in.View.Strides))
 			}
-		}), []string{"Instructions"}},
-		"derived otherwise": {in(compile.Unary, func(in *compile.Instruction) { in.Func = compile.Sin }), []string{"Instructions"}},
+		}), []string{"concatenated"}},
+		"derived otherwise": {in(compile.Unary, func(in *compile.Instruction) { in.Func = compile.Sin }), []string{"a function of a weight"}},
 		"a number above half is none": {in(compile.ScalarBack, func(in *compile.Instruction) {
 			in.Swap = !in.Swap
-		}), []string{"Instructions"}},
+		}), []string{"function div of a number"}},
 		"draws by positions in the minibatch": {fault{samples: func(samples []int32) []int32 {
 			all := make([]int32, len(samples))
 			for i := range all {
@@ -296,31 +297,37 @@ func TestSuiteFindsFaults(t *testing.T) {
 			}
 			return all
 		}}, []string{"Dropout"}},
-		"the first step's draws":                {fault{restore: func(s *engine.State) { s.Step = 0 }}, []string{"Dropout", "Instructions"}},
-		"the draws of a step before":            {fault{restore: func(s *engine.State) { s.Step = max(0, s.Step-1) }}, []string{"Instructions"}},
-		"one trial's draws":                     {fault{job: func(j *engine.Job) { j.Trial = 0 }}, []string{"Dropout", "Instructions"}},
+		"the first step's draws":                {fault{restore: func(s *engine.State) { s.Step = 0 }}, []string{"Dropout", "dropout"}},
+		"the draws of a step before":            {fault{restore: func(s *engine.State) { s.Step = max(0, s.Step-1) }}, []string{"dropout"}},
+		"one trial's draws":                     {fault{job: func(j *engine.Job) { j.Trial = 0 }}, []string{"Dropout", "dropout"}},
 		"deaf to cancelling":                    {fault{deaf: true}, []string{"Cancel"}},
 		"restores nothing":                      {fault{idle: true}, []string{"Resume"}},
 		"doesn't tell how far":                  {fault{uncount: true}, []string{"Progress", "Groups"}},
 		"takes any probability":                 {fault{job: func(j *engine.Job) { j.Mechanism.SamplingProbability = 0.3 }}, []string{"Refusals", "Draws"}},
 		"draws depend on how many were started": {fault{job: func(j *engine.Job) { j.Trial += started.Add(1) }}, []string{"Together", "Groups"}},
 	} {
-		for check, run := range enginetest.Checks() {
-			if len(c.by) > 0 && !slices.Contains(c.by, check) {
+		for check, run := range checks {
+			must := slices.Contains(c.by, check)
+			if c.by != nil && !must {
 				continue
 			}
 			found := enginetest.Reports(func(t enginetest.TB) { run(t, c.suite()) })
-			must := slices.Contains(c.by, check)
-			if must && len(found) == 0 {
-				t.Errorf("%s: %s finds nothing", name, check)
-			}
-			if c.by == nil && len(found) > 0 {
+			if must != (len(found) > 0) {
 				t.Errorf("%s: %s reports %q", name, check, found)
 			}
 			caught[check] = caught[check] || must
 		}
+		for _, graph := range c.by {
+			if checks[graph] != nil {
+				continue
+			}
+			found := enginetest.Reports(func(t enginetest.TB) { c.suite().CheckGraph(t, zoo[graph].Build, 2, nil) })
+			if len(found) == 0 {
+				t.Errorf("%s: the graph %q shows nothing", name, graph)
+			}
+		}
 	}
-	for check := range enginetest.Checks() {
+	for check := range checks {
 		if !caught[check] {
 			t.Errorf("no fault here shows that %s can fail", check)
 		}

@@ -14,14 +14,9 @@ import (
 
 // Values that share memory compute the same bits as values with memory of their own, filled with NaN.
 func TestSharedSpaceChangesNothing(t *testing.T) {
-	programs := enginetest.Handmades(t)
 	for name, z := range enginetest.Zoo() {
-		p := z.Program(t, 2)
-		programs[name] = enginetest.Handmade{Program: p, Params: p.Initial()}
-	}
-	for name, h := range programs {
 		t.Run(name, func(t *testing.T) {
-			p := h.Program
+			p := z.Program(t, 2)
 			shared, err := lower(p)
 			if err != nil {
 				t.Fatal(err)
@@ -32,7 +27,7 @@ func TestSharedSpaceChangesNothing(t *testing.T) {
 				t.Errorf("the layout takes %d floats, without sharing %d", shared.gradient.Floats, apart.gradient.Floats)
 			}
 			data := enginetest.RandomData(p, 11, 3)
-			want, got := everything(t, &apart, h.Params, data), everything(t, shared, h.Params, data)
+			want, got := everything(t, &apart, data), everything(t, shared, data)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("sums, norms and outputs\n%v\nwant\n%v", got, want)
 			}
@@ -63,10 +58,10 @@ func emptySum(l *lowered) *sum {
 }
 
 // everything returns the bits of all that a worker computes.
-func everything(t *testing.T, l *lowered, params [][]float32, data *engine.Data) []uint64 {
+func everything(t *testing.T, l *lowered, data *engine.Data) []uint64 {
 	t.Helper()
 	b := l.bind()
-	if err := b.set(params); err != nil {
+	if err := b.set(l.Initial()); err != nil {
 		t.Fatal(err)
 	}
 	w := l.workspace().(*microbatch)

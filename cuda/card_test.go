@@ -67,18 +67,6 @@ func TestCardTenStepsOfTheModels(t *testing.T) {
 	tenSteps(t, func() engine.Engine { return e }, 40)
 }
 
-// Programs made by hand, of instructions that no model of the suite has, are as they are defined on a card.
-func TestCardHandMadePrograms(t *testing.T) {
-	d := cardOrSkip(t).devices[0]
-	for name := range handMade {
-		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(20) {
-				handMadeOf(t, func(uint64) (driver.Device, error) { return shared{d}, nil }, name, seed)
-			}
-		})
-	}
-}
-
 // onCard opens this machine's first GPU with PTX or with machine code, and calls f with an engine on it.
 func onCard(t testing.TB, what string, f func(*Engine)) {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/cuda/internal/emulator"
 	"github.com/dptrain/dptrain/cuda/internal/ptx"
+	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
@@ -93,6 +94,34 @@ func TestPTXSetsItsRegisters(t *testing.T) {
 var sourcesLibrary = sync.OnceValues(func() (*emulator.Library, error) {
 	return build(context.Background(), sources, "-O1")
 })
+
+// outcome is the parameters of runs, and their predictions.
+type outcome struct{ params, out [][]float32 }
+
+func outcomeOf(e engine.Engine, p *compile.Program, data *engine.Data, jobs []engine.Job) (o outcome, err error) {
+	loaded, err := e.Load(p, data)
+	if err != nil {
+		return o, err
+	}
+	defer func() { err = errors.Join(err, loaded.Close()) }()
+	runs, err := loaded.Start(jobs...)
+	if err != nil {
+		return o, err
+	}
+	defer func() { err = errors.Join(err, runs.Close()) }()
+	var steps, which []int
+	for i := range jobs {
+		steps, which = append(steps, 1), append(which, i)
+	}
+	if err := runs.Steps(context.Background(), steps...); err != nil {
+		return o, err
+	}
+	for i := range jobs {
+		o.params = append(o.params, runs.State(i).Params)
+	}
+	o.out, err = runs.Predict(context.Background(), data, which...)
+	return o, err
+}
 
 // Where no function of a library is called the sources and the PTX give the same bits: no compiler or translator
 // changes what a kernel computes.

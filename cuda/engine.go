@@ -149,9 +149,6 @@ func (e *Engine) load(p *compile.Program, data *engine.Data) (*loaded, error) {
 	if err := data.Check(p); err != nil {
 		return nil, fmt.Errorf("load on %s: %w", e.Name(), err)
 	}
-	if err := p.Check(); err != nil {
-		return nil, fmt.Errorf("load on %s: %w", e.Name(), err)
-	}
 	code, err := walk.Lower(p)
 	if err != nil {
 		return nil, err

@@ -408,33 +408,6 @@ func TestLostDevice(t *testing.T) {
 	}
 }
 
-// An error names the device that fails during a prediction.
-func TestLostWhilePredicting(t *testing.T) {
-	d, done := device(t, on(kernelsOrSkip(t)), 1)
-	defer done()
-	p := enginetest.MLP(t, 6, 5, 3)
-	data := enginetest.RandomData(p, 50, 2)
-	left := 2 * 3
-	loaded, err := newEngine([]driver.Device{failing{d, &left}}, "cuda, emulated", emulatedThreads, nil).Load(p, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	runs, err := loaded.Start(jobOf(p, engine.LayoutOf(p).Join(p.Initial()), 50))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := runs.Steps(context.Background(), 2); err != nil {
-		t.Fatal(err)
-	}
-	var lost *DeviceError
-	if _, err := runs.Predict(context.Background(), data, 0); !errors.As(err, &lost) || !errors.Is(err, errLost) || !strings.Contains(lost.Device, "emulated") {
-		t.Errorf("predict: %v", err)
-	}
-	if err := errors.Join(runs.Close(), loaded.Close()); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestChoiceOfDevices(t *testing.T) {
 	all := []Info{{Name: "old", Major: 6, Minor: 1}, {Name: "a", Major: 9}, {Name: "b", Major: 8}, {Name: "c", Major: 9}}
 	for _, c := range []struct {

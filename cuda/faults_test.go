@@ -158,34 +158,3 @@ func faultyRuns(t *testing.T, what string, e engine.Engine, p *compile.Program, 
 		return errors.Join(err, err2, runs.Restore(0, want[0]))
 	})
 }
-
-// Closed runs predict nothing, and a closed load starts none.
-func TestClosed(t *testing.T) {
-	p := enginetest.MLP(t, 6, 5, 3)
-	data := enginetest.RandomData(p, 20, 2)
-	j := jobOf(p, engine.LayoutOf(p).Join(p.Initial()), 20)
-	e := emulated(t, kernelsOrSkip(t), 1)()
-	loaded, err := e.Load(p, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	runs, err := loaded.Start(j)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(runs.Close(), runs.Close()); err != nil {
-		t.Error(err)
-	}
-	func() {
-		defer func() { _ = recover() }()
-		if _, err := runs.Predict(context.Background(), data, 0); err == nil {
-			t.Error("runs that are closed predict")
-		}
-	}()
-	if err := errors.Join(loaded.Close(), loaded.Close()); err != nil {
-		t.Error(err)
-	}
-	if _, err := loaded.Start(j); err == nil || !strings.Contains(err.Error(), "closed") {
-		t.Errorf("start on what is closed: %v", err)
-	}
-}

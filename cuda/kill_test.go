@@ -121,7 +121,7 @@ func tuneInFolder(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	plan, err := tuner.NewPlan(tuner.Settings{
-		Method: tuner.Variant2, SubsetRate: 0.3, Repetitions: accountant.Poisson{Mean: 3}, WarmStart: true, Samples: n,
+		Method: tuner.Variant2, SubsetRate: 0.3, Repetitions: accountant.Poisson{Mean: 3}, Samples: n,
 		Space:     tuner.LearningRates(tuner.Candidate{SamplingRate: 0.2, Steps: 8, NoiseMultiplier: 1, ClippingNorm: 1}, 0.1, 1),
 		Optimizer: train.Adam(0),
 	}, train.InsecureKey(4))
@@ -131,7 +131,7 @@ func tuneInFolder(t *testing.T, dir string) {
 	e := newEngine([]driver.Device{d}, "cuda, emulated", emulatedThreads, nil)
 	defer e.Close()
 	result, err := tuner.Executor{
-		Engine: e, Model: model, Data: data.Data, Test: data, Keeper: train.Keeper{Store: run, Every: time.Millisecond, Curve: data},
+		Engine: e, Model: model, Data: data.Data, Test: data, Keeper: train.Keeper{Store: run, Every: time.Millisecond},
 	}.Run(t.Context(), plan)
 	if err != nil {
 		t.Fatal(err)

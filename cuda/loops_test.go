@@ -18,7 +18,7 @@ type bound struct {
 }
 
 // loopBounds has what the kernels have reached: lower a bound after a change that makes a loop faster. See
-// cuda/internal/loops about names.
+// cuda/kernels/loops.py about names.
 var loopBounds = []bound{
 	{"clipped_sums/walk/conv/multiply/multiply[1]#2", 101, 64, 60},
 	{"clipped_sums/walk/step_back/conv_back/multiply/multiply[1]#2", 56, 32, 60},

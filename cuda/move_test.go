@@ -3,7 +3,6 @@ package cuda
 import (
 	"context"
 	"errors"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -69,74 +68,6 @@ func (m moving) start(t *testing.T, d driver.Device, jobs ...engine.Job) (runs e
 		if err := errors.Join(runs.Close(), loaded.Close()); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// A run's caller gets the noisy mean of package engine, to the bit, with the parameters as they are, and what it makes
-// of these is the run's state.
-func TestMoveGetsWhatIsReleased(t *testing.T) {
-	m := newMoving(t)
-	d, done := device(t, on(kernelsOrSkip(t)), 1)
-	defer done()
-	l := engine.LayoutOf(m.p)
-	var steps []int
-	var before, gradients [][]float32
-	job := m.moved(3, func(step int, params, gradient []float32) error {
-		steps, before, gradients = append(steps, step), append(before, slices.Clone(params)), append(gradients, slices.Clone(gradient))
-		return nil
-	})
-	runs, end := m.start(t, d, m.job(1), job)
-	defer end()
-	zeros := map[bool]int{}
-	for step := range 12 {
-		state := runs.State(1)
-		sum, _, err := inspect(runs).ClippedSum(1, job.Minibatch(step, allOf(movedSamples), nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		grid, noise := job.Mechanism.Grid(movedSamples), make([]float64, l.Size)
-		for i, at := range l.Offsets {
-			n := l.Lengths[i]
-			own := make([]float64, (n+1)/2*2)
-			job.Normals(step, at, own)
-			grid.Release(sum[at:at+n], own[:n], job.Mechanism.NoiseDeviation(), job.Mechanism.ExpectedBatchSize)
-			copy(noise[at:], own[:n])
-		}
-		if err := runs.Steps(context.Background(), 1, 1); err != nil {
-			t.Fatal(err)
-		}
-		if len(steps) != step+1 || steps[step] != step+1 || !slices.Equal(before[step], state.Params) {
-			t.Fatalf("after step %d the steps %v were moved, the last from %v, want %v", step+1, steps, before[step], state.Params)
-		}
-		for j, v := range noise {
-			if got := gradients[step][j]; math.Float32bits(got) != math.Float32bits(float32(v)) {
-				t.Fatalf("step %d: coordinate %d of the gradient is %v, want %v", step, j, got, float32(v))
-			}
-			if v == 0 {
-				zeros[math.Signbit(v)]++
-			}
-		}
-		after := runs.State(1)
-		for i, at := range l.Offsets {
-			for j := at; j < at+(l.Lengths[i]+1)/2*2; j++ {
-				want := state.Params[j] - gradients[step][j]/2
-				if j%5 == 0 {
-					want += 1e-3 * float32(step+1)
-				}
-				if j >= at+l.Lengths[i] {
-					want = 0
-				}
-				if after.Params[j] != want {
-					t.Fatalf("step %d: parameter %d is %v, want %v", step, j, after.Params[j], want)
-				}
-			}
-		}
-		if after.Step != step+1 || after.First != nil {
-			t.Errorf("the state is of step %d", after.Step)
-		}
-	}
-	if zeros[true] == 0 || zeros[false] == 0 {
-		t.Errorf("%v zeros of either sign: too few to tell", zeros)
 	}
 }
 

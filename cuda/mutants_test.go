@@ -29,6 +29,11 @@ const (
 	softmaxGraph = "softmaxes beside their operands"
 	rowsGraph    = "mean of rows that are looked up"
 	partsGraph   = "many indices, few rows"
+	dropoutGraph = "dropout"
+	derivedGraph = "a function of a weight"
+	groupsGraph  = "products of its own, both turned"
+	foursGraph   = "products of rows of four"
+	normalGraph  = "normalised rows"
 )
 
 // Each class of fault in package walk's kernels must be found, by the check or graph named here. Each is compiled,
@@ -142,32 +147,32 @@ func TestWalkMutantsAreFound(t *testing.T) {
 		"a factor's place in the tile":           {"clip.cu", "o.space == in_data ? all.samples[k] : all.rows[k]", "all.rows[k]", "Clipping", ""},
 		"a tile that begins at the first sample": {"program.cuh", "t.first + s :", "s :", "Outputs", ""},
 		// What is derived and what is dropped.
-		"another run's derived values":         {"clip.cu", "run == prepared_for ? p.prepared", "prepared_for >= 0 ? p.prepared", "derived factors", ""},
-		"derived values of no run":             {"clip.cu", "walk(t, run == prepared_for ? p.prepared : 0,", "walk(t, p.prepared,", "derived factors", ""},
-		"the first run drops for all":          {"clip.cu", "identity_of(drawn, run)", "identity_of(drawn, 0)", "dropout", ""},
-		"each step drops the same":             {"clip.cu", " + drawn.taken + drawn.slot;", ";", "dropout", ""},
-		"another run's derived values predict": {"predict.cu", "run == prepared_for ? p.prepared", "prepared_for >= 0 ? p.prepared", "derived factors", ""},
-		"a place in the tile drops":            {"walk.cuh", "uint32_t(sample_of(t, s)) * draws", "uint32_t(s) * draws", "dropout", ""},
-		"all samples drop the same":            {"walk.cuh", "uint32_t(sample_of(t, s)) * draws +", "", "dropout", ""},
-		"each dropout begins with the first":   {"walk.cuh", "* draws + draw_from +", "* draws +", "dropout", ""},
-		"what minibatches are drawn by drops":  {"walk.cuh", "t.identity, dropout_stream", "t.identity, minibatch_stream", "dropout", ""},
-		"a draw's other half":                  {"walk.cuh", "(32 * (i % 2))", "(32 - 32 * (i % 2))", "dropout", ""},
-		"what is kept isn't scaled":            {"walk.cuh", "x.base[source + j] / share", "x.base[source + j]", "dropout", ""},
-		"a dropout's gradient replaces":        {"walk.cuh", "z[e] = add ? float(z[e]) + v : v;\n			}\n		}", "z[e] = v;\n			}\n		}", "dropout", ""},
-		"the tile's samples derive":            {"walk.cuh", "t.n = i < prepared ? 1 : n;", "t.n = n;", "derived factors", ""},
-		"a sample where there is one":          {"walk.cuh", "t.n = i < prepared ? 1 : n;", "t.n = i <= prepared ? 1 : n;", "derived factors", ""},
-		"the first group's columns":            {"product.cuh", "(b % groups * size + n * along)", "(n * along)", "products", ""},
-		"the first group's rows":               {"product.cuh", "(b % groups * rows + m) * k", "m * k", "products", ""},
-		"a group for a sample":                 {"product.cuh", "own_rows(const tile &t, operand x, int groups, int rows, int k) : t(t), x(x), groups(groups)", "own_rows(const tile &t, operand x, int, int rows, int k) : t(t), x(x), groups(1)", "products", ""},
-		"fours of rows that aren't":            {"product.cuh", "aligned(x.base) && k % 4 == 0", "true", "products", ""},
-		"fours of rows, by the left one alone": {"product.cuh", "left.in_fours() && right.in_fours()", "left.in_fours()", "products", ""},
-		"the right one's first of four terms":  {"product.cuh", "add_both(x[k], y[k]);", "add_both(x[k], y[0]);", "products", ""},
-		"a product's sum replaces":             {"product.cuh", "int(int32_t(code[word_add])) == 1, n, rows * n)", "false, n, rows * n)", "products", ""},
-		"a variance of the elements":           {"walk.cuh", "float d = x[j] - mean;", "float d = x[j];", "normalized rows", ""},
-		"nothing is added to the variance":     {"walk.cuh", "float(k) + more)", "float(k))", "normalized rows", ""},
-		"a mean that isn't taken back":         {"walk.cuh", "float v = (d[j] - sum - ", "float v = (d[j] - ", "normalized rows", ""},
-		"a norm's gradient replaces":           {"walk.cuh", "products) * m.inverse;\n			to[j] = add ? float(to[j]) + v : v;", "products) * m.inverse;\n			to[j] = v;", "normalized rows", ""},
-		"equal operands go to the second":      {"functions.cuh", "(a >= b) == (side == 0)", "(a > b) == (side == 0)", "maximum and minimum", ""},
+		"another run's derived values":         {"clip.cu", "run == prepared_for ? p.prepared", "prepared_for >= 0 ? p.prepared", "Groups", ""},
+		"derived values of no run":             {"clip.cu", "walk(t, run == prepared_for ? p.prepared : 0,", "walk(t, p.prepared,", derivedGraph, ""},
+		"the first run drops for all":          {"clip.cu", "identity_of(drawn, run)", "identity_of(drawn, 0)", "Dropout", ""},
+		"each step drops the same":             {"clip.cu", " + drawn.taken + drawn.slot;", ";", "Dropout", ""},
+		"another run's derived values predict": {"predict.cu", "run == prepared_for ? p.prepared", "prepared_for >= 0 ? p.prepared", "Predict", ""},
+		"a place in the tile drops":            {"walk.cuh", "uint32_t(sample_of(t, s)) * draws", "uint32_t(s) * draws", dropoutGraph, ""},
+		"all samples drop the same":            {"walk.cuh", "uint32_t(sample_of(t, s)) * draws +", "", dropoutGraph, ""},
+		"each dropout begins with the first":   {"walk.cuh", "* draws + draw_from +", "* draws +", dropoutGraph, ""},
+		"what minibatches are drawn by drops":  {"walk.cuh", "t.identity, dropout_stream", "t.identity, minibatch_stream", dropoutGraph, ""},
+		"a draw's other half":                  {"walk.cuh", "(32 * (i % 2))", "(32 - 32 * (i % 2))", dropoutGraph, ""},
+		"what is kept isn't scaled":            {"walk.cuh", "x.base[source + j] / share", "x.base[source + j]", dropoutGraph, ""},
+		"a dropout's gradient replaces":        {"walk.cuh", "z[e] = add ? float(z[e]) + v : v;\n			}\n		}", "z[e] = v;\n			}\n		}", dropoutGraph, ""},
+		"the tile's samples derive":            {"walk.cuh", "t.n = i < prepared ? 1 : n;", "t.n = n;", "a power of a weight", ""},
+		"a sample where there is one":          {"walk.cuh", "t.n = i < prepared ? 1 : n;", "t.n = i <= prepared ? 1 : n;", derivedGraph, ""},
+		"the first group's columns":            {"product.cuh", "(b % groups * size + n * along)", "(n * along)", groupsGraph, ""},
+		"the first group's rows":               {"product.cuh", "(b % groups * rows + m) * k", "m * k", "product of a sample's own", ""},
+		"a group for a sample":                 {"product.cuh", "own_rows(const tile &t, operand x, int groups, int rows, int k) : t(t), x(x), groups(groups)", "own_rows(const tile &t, operand x, int, int rows, int k) : t(t), x(x), groups(1)", "product of a sample's own", ""},
+		"fours of rows that aren't":            {"product.cuh", "aligned(x.base) && k % 4 == 0", "true", "product of its own, right turned", ""},
+		"fours of rows, by the left one alone": {"product.cuh", "left.in_fours() && right.in_fours()", "left.in_fours()", foursGraph, ""},
+		"the right one's first of four terms":  {"product.cuh", "add_both(x[k], y[k]);", "add_both(x[k], y[0]);", foursGraph, ""},
+		"a product's sum replaces":             {"product.cuh", "int(int32_t(code[word_add])) == 1, n, rows * n)", "false, n, rows * n)", foursGraph, ""},
+		"a variance of the elements":           {"walk.cuh", "float d = x[j] - mean;", "float d = x[j];", normalGraph, ""},
+		"nothing is added to the variance":     {"walk.cuh", "float(k) + more)", "float(k))", normalGraph, ""},
+		"a mean that isn't taken back":         {"walk.cuh", "float v = (d[j] - sum - ", "float v = (d[j] - ", normalGraph, ""},
+		"a norm's gradient replaces":           {"walk.cuh", "products) * m.inverse;\n			to[j] = add ? float(to[j]) + v : v;", "products) * m.inverse;\n			to[j] = v;", "normalised beside its operand", ""},
+		"equal operands go to the second":      {"functions.cuh", "(a >= b) == (side == 0)", "(a > b) == (side == 0)", "Ties", ""},
 		// Geometry.
 		"padding that isn't 0":                         {"walk.cuh", "from < 0 ? 0.0f", "from < 0 ? 1.0f", dilatedGraph, ""},
 		"an offset in the list is skipped":             {"product.cuh", "ahead = list[k + 1];", "ahead = list[k + 2];", dilatedGraph, ""},
@@ -273,17 +278,10 @@ func (m walkMutant) check() (check func(enginetest.TB, enginetest.Suite), needs 
 			return check, []string{"clip.cu", "predict.cu"}, "-O0"
 		case "Tables":
 			return check, []string{"draw.cu", "clip.cu", "update.cu", "predict.cu"}, "-O1"
-		case "Predict":
+		case "Predict", "Dropout":
 			return check, []string{"draw.cu", "clip.cu", "update.cu", "predict.cu"}, "-O1"
 		}
 		return check, []string{"draw.cu", "clip.cu", "update.cu"}, "-O1"
-	}
-	if handMade[m.by] != nil {
-		return func(t enginetest.TB, s enginetest.Suite) {
-			for seed := range uint64(8) {
-				handMadeOf(t, func(uint64) (driver.Device, error) { return s.Engine().(lent).devices[0], nil }, m.by, seed)
-			}
-		}, []string{"draw.cu", "clip.cu", "update.cu", "predict.cu"}, "-O1"
 	}
 	z, ok := enginetest.Zoo()[m.by]
 	if !ok {

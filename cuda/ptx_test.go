@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -135,8 +136,10 @@ func TestPTXNamesLanesAndMemory(t *testing.T) {
 	}
 }
 
-// No kernel spills registers to memory. What stack there is belongs to CUDA's own sine of large numbers.
-func TestNoSpills(t *testing.T) {
+// A thread has at most as many registers as the largest number so far, and no kernel spills any to memory. What stack
+// there is belongs to CUDA's own sine of large numbers.
+func TestRegistersAndSpills(t *testing.T) {
+	most := map[string]int{"clipped_sums": 193, "draw_minibatches": 63, "predict": 135, "release_and_update": 69}
 	table, err := os.ReadFile("kernels/ptx/resources.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -146,12 +149,15 @@ func TestNoSpills(t *testing.T) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		rows++
-		if !strings.Contains(line, ", 0 spilled,") {
-			t.Error(strings.TrimSpace(line))
+		var arch, kernel string
+		var registers, spilled int
+		_, err := fmt.Sscanf(strings.Replace(line, ":", " ", 1), "%s %s %d registers, %d spilled,", &arch, &kernel, &registers, &spilled)
+		if err != nil || registers > most[kernel] || spilled > 0 {
+			t.Errorf("%s: %d registers are allowed, %v", strings.TrimSpace(line), most[kernel], err)
 		}
+		rows++
 	}
-	if rows == 0 || rows%3 != 0 {
-		t.Errorf("%d rows for three architectures", rows)
+	if rows != 3*len(most) {
+		t.Errorf("%d rows of %d kernels for three architectures", rows, len(most))
 	}
 }

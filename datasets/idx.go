@@ -2,13 +2,12 @@ package datasets
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 // The names of MNIST's four files, without the suffix .gz.

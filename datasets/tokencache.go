@@ -1,21 +1,21 @@
 package datasets
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"unicode"
 
 	"github.com/google/renameio/v2/maybe"
+
+	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
-// tokenMagic begins a file of tokens. Its number changes with the file's format, and whenever texts get other tokens.
-const tokenMagic = "dptrain tokens 1\n"
+// tokenKind begins the kind of a file of tokens. Its number changes whenever texts get other tokens.
+const tokenKind = "dptrain tokens 2"
 
 // tokenSizes are the sizes of a file of tokens.
 type tokenSizes struct {
@@ -25,21 +25,17 @@ type tokenSizes struct {
 	test       int
 }
 
-// tokenCache is a file in the user's cache with a set's texts as tokens. A file that can't be read or written, is
-// damaged, or was made from other data, counts as none: making it takes seconds.
-//
-//	magic     tokenMagic
-//	key       32 bytes, a hash of the texts, the vocabulary, the length and the version of Unicode
-//	sizes     4 uint32, little-endian like all others: vocabulary, length, training texts, test texts
-//	labels    a byte for each text, training texts first
-//	counts    a uint16 for each text, the number of its real tokens
-//	tokens    an int32 for each real token
-//	checksum  32 bytes, SHA-256 of all of the above
+// tokenCache is a file in the user's cache with a set's texts as tokens: tensors of the labels, of the number of each
+// text's real tokens, and of these tokens, training texts first. A file that can't be read or written, is damaged, or
+// was made from other data, counts as none: making it takes seconds.
 type tokenCache struct {
-	path  string // "" without a cache
-	key   [sha256.Size]byte
+	path  string            // "" without a cache
+	key   [sha256.Size]byte // a hash of the texts, the vocabulary and the version of Unicode
 	sizes tokenSizes
 }
+
+// kind names the file's content for its checksum.
+func (c tokenCache) kind() string { return fmt.Sprintf("%s %x %v", tokenKind, c.key, c.sizes) }
 
 // tokenCache returns the cache for texts, which data identifies, and a vocabulary.
 func (s *store) tokenCache(sizes tokenSizes, data, vocabulary []byte) tokenCache {
@@ -55,25 +51,9 @@ func (s *store) tokenCache(sizes tokenSizes, data, vocabulary []byte) tokenCache
 	return c
 }
 
-// header returns the bytes before the labels.
-func (c tokenCache) header() []byte {
-	b := append([]byte(tokenMagic), c.key[:]...)
-	for _, size := range []int{c.sizes.vocabulary, c.sizes.length, c.sizes.train, c.sizes.test} {
-		b = binary.LittleEndian.AppendUint32(b, uint32(size))
-	}
-	return b
-}
-
 // read returns the set, without a name, or nil if there is none in the cache.
 func (c tokenCache) read() *Set {
-	file, err := os.Open(c.path)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	texts := c.sizes.train + c.sizes.test
-	most := len(c.header()) + texts*(1+2+4*c.sizes.length) + sha256.Size
-	contents, err := io.ReadAll(io.LimitReader(file, int64(most)+1))
+	contents, err := os.ReadFile(c.path)
 	if err != nil {
 		return nil
 	}
@@ -86,33 +66,27 @@ func (c tokenCache) read() *Set {
 
 // write writes the set to the cache, if that is possible.
 func (c tokenCache) write(set *Set) {
-	if c.path != "" && os.MkdirAll(filepath.Dir(c.path), 0o755) == nil {
-		maybe.WriteFile(c.path, c.encode(set), 0o600) // atomic on systems whose renaming is
+	contents, err := c.encode(set)
+	if err == nil && c.path != "" && os.MkdirAll(filepath.Dir(c.path), 0o755) == nil {
+		maybe.WriteFile(c.path, contents, 0o600) // atomic on systems whose renaming is
 	}
 }
 
-func (c tokenCache) encode(set *Set) []byte {
-	splits := []*Split{&set.Train, &set.Test}
-	b := c.header()
-	for _, s := range splits {
-		for _, l := range s.Labels {
-			b = append(b, byte(l))
-		}
-	}
-	for _, s := range splits {
+func (c tokenCache) encode(set *Set) ([]byte, error) {
+	var labels, counts, tokens []float32 // which hold whole numbers below 2^24 exactly
+	for _, s := range []*Split{&set.Train, &set.Test} {
 		for i := range s.N {
-			b = binary.LittleEndian.AppendUint16(b, uint16(s.used(i)))
-		}
-	}
-	for _, s := range splits {
-		for i := range s.N {
+			labels, counts = append(labels, float32(s.Labels[i])), append(counts, float32(s.used(i)))
 			for _, token := range s.Tokens[i*s.SampleSize():][:s.used(i)] {
-				b = binary.LittleEndian.AppendUint32(b, uint32(token))
+				tokens = append(tokens, float32(token))
 			}
 		}
 	}
-	sum := sha256.Sum256(b)
-	return append(b, sum[:]...)
+	return safetensors.Seal(c.kind(), struct{}{}, []safetensors.Tensor{
+		{Name: "labels", Shape: []int{len(labels)}, Data: labels},
+		{Name: "counts", Shape: []int{len(counts)}, Data: counts},
+		{Name: "tokens", Shape: []int{len(tokens)}, Data: tokens},
+	})
 }
 
 // used returns the number of real tokens of text i.
@@ -126,21 +100,15 @@ func (s *Split) used(i int) int {
 
 // decode decodes a file that encode encoded. It checks all of it, so that the set passes [Set.Check].
 func (c tokenCache) decode(file []byte) (*Set, error) {
-	header := c.header()
+	tensors, err := safetensors.Unseal(c.kind(), file, &struct{}{})
+	if err != nil {
+		return nil, invalidf("tokens of these texts: %v", err)
+	}
 	texts := c.sizes.train + c.sizes.test
-	if !bytes.HasPrefix(file, header) {
-		return nil, invalidf("not tokens of these texts")
+	if len(tensors) != 3 || len(tensors[0].Data) != texts || len(tensors[1].Data) != texts {
+		return nil, invalidf("%d tensors of tokens, or not for %d texts", len(tensors), texts)
 	}
-	if len(file) < len(header)+texts*(1+2)+sha256.Size {
-		return nil, invalidf("ends after %d bytes", len(file))
-	}
-	body, checksum := file[:len(file)-sha256.Size], file[len(file)-sha256.Size:]
-	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], checksum) {
-		return nil, invalidf("the checksum is wrong")
-	}
-	in := body[len(header):]
-	labels, in := in[:texts], in[texts:]
-	counts, in := in[:2*texts], in[2*texts:]
+	labels, counts, tokens := tensors[0].Data, tensors[1].Data, tensors[2].Data
 	set := &Set{}
 	for _, part := range []struct {
 		split *Split
@@ -152,21 +120,21 @@ func (c tokenCache) decode(file []byte) (*Set, error) {
 		used := make([]int32, s.N)
 		for i := range s.N {
 			s.Labels = append(s.Labels, int32(labels[i]))
-			n := int(binary.LittleEndian.Uint16(counts[2*i:]))
-			if n > c.sizes.length || 4*n > len(in) {
+			n := int(counts[i])
+			if n < 0 || n > c.sizes.length || n > len(tokens) {
 				return nil, invalidf("text %d has %d tokens", i, n)
 			}
 			row := s.Tokens[i*c.sizes.length:]
-			for j := range n {
-				row[j] = int32(binary.LittleEndian.Uint32(in[4*j:]))
+			for j, token := range tokens[:n] {
+				row[j] = int32(token)
 			}
-			used[i], in = int32(n), in[4*n:]
+			used[i], tokens = int32(n), tokens[n:]
 		}
-		labels, counts = labels[s.N:], counts[2*s.N:]
+		labels, counts = labels[s.N:], counts[s.N:]
 		s.setWeights(used)
 	}
-	if len(in) > 0 {
-		return nil, invalidf("%d bytes too many", len(in))
+	if len(tokens) > 0 {
+		return nil, invalidf("%d tokens too many", len(tokens))
 	}
 	return set, set.Check()
 }

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"archive/tar"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,8 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 // tree is the folder in an archive. It may be unpacked beside the archive, or in its place.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
@@ -274,19 +273,6 @@ func TestRunAfterTheLast(t *testing.T) {
 	}
 }
 
-// A regression's labels belong to its samples, as a classification's do.
-func TestRegressionOfOtherSamples(t *testing.T) {
-	r := must(NewRegression([]float32{1, 2, 3, 4}, []float32{1, 2}))
-	if err := r.scorable(); err != nil {
-		t.Fatal(err)
-	}
-	r.Data = must(NewRegression([]float32{1, 2, 3, 4, 5, 6}, []float32{1, 2, 3})).Data
-	var wrong *DataError
-	if err := r.scorable(); !errors.As(err, &wrong) {
-		t.Errorf("two labels for three samples: %v", err)
-	}
-}
-
 // An engine may read data in place, so an assignment to a Data must not reach it.
 func TestEngineHasDataOfItsOwn(t *testing.T) {
 	e := &fakeEngine{}
@@ -295,20 +281,5 @@ func TestEngineHasDataOfItsOwn(t *testing.T) {
 	data = *threeClouds(t, 30).Data
 	if e.data.Samples != 60 {
 		t.Errorf("the engine's data have %d samples", e.data.Samples)
-	}
-}
-
-// Adam's settings are hashed for SGD as well, so they must be finite.
-func TestOddSettingsOfSGD(t *testing.T) {
-	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		for _, o := range []Optimizer{
-			{Method: engine.SGD, LearningRate: 1, Beta1: v}, {Method: engine.SGD, LearningRate: 1, Beta2: v},
-			{Method: engine.SGD, LearningRate: 1, Epsilon: v},
-		} {
-			var wrong *SettingError
-			if err := ValidateOptimizer(o); !errors.As(err, &wrong) {
-				t.Errorf("%+v: %v", o, err)
-			}
-		}
 	}
 }

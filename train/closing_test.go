@@ -15,22 +15,6 @@ import (
 // A trainer that another goroutine closes, as on a signal, either trains on or returns an error: no engine is closed
 // while it takes steps, or called afterwards.
 func TestCloseWhileATrainerTrains(t *testing.T) {
-	fake := &fakeEngine{}
-	x := must(New(strict{fake}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data, settings()))
-	fake.after = func(int) {
-		fake.after = nil
-		_, state := x.State()
-		_, trained := x.Train(context.Background(), nil)
-		if closed := x.Close(); !errors.Is(closed, ErrInUse) || !errors.Is(state, ErrInUse) || !errors.Is(trained, ErrInUse) {
-			t.Errorf("while a trainer takes steps: close %v, state %v, train %v", closed, state, trained)
-		}
-	}
-	if _, err := x.Train(context.Background(), nil); err != nil {
-		t.Error(err)
-	}
-	if err := x.Close(); err != nil {
-		t.Error(err)
-	}
 	for range 10 {
 		x := must(New(strict{cpu.New(cpu.Options{})}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data, settings()))
 		var closing sync.WaitGroup

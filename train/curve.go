@@ -17,9 +17,8 @@ type Point struct {
 //
 // The curve costs no privacy. The guarantee of a run is that of the noisy sums of all its steps together, so it covers
 // the parameters after every step, and a score on public samples is a function of those and of nothing private. The
-// steps that are scored follow from the settings alone. Those of [PrivateTrace].Curve follow from the time that
-// training takes, which is why that curve is private. A curve of held-out private samples would cost privacy at each
-// point, and is refused.
+// steps that are scored follow from the settings alone: points spaced by the clock would reveal how long steps take.
+// A curve of held-out private samples would cost privacy at each point, and is refused.
 type Spacing struct {
 	Points int // about so many points, at equal distances
 	Every  int // or the steps between two points

@@ -257,9 +257,6 @@ func TestReleasedCurvesSurviveCrashes(t *testing.T) {
 			if !slices.Equal(all[0].Curve, points) {
 				t.Errorf("%d saves a process: curve %v, want %v", saves+2, all[0].Curve, points)
 			}
-			if len(all[0].Trace.Curve) != len(points) {
-				t.Errorf("%d saves a process: %d points in private", saves+2, len(all[0].Trace.Curve))
-			}
 			break
 		}
 		t.Logf("%d saves a process: %d processes", saves+2, crashes)
@@ -294,28 +291,6 @@ func TestReleasedCurvesBesideOthers(t *testing.T) {
 		if n := len(all[i].Curve); n > 0 && all[i].Curve[n-1].Score != all[i].Score {
 			t.Errorf("run %d: the last point is %v, and the score %v", i, all[i].Curve[n-1], all[i].Score)
 		}
-	}
-}
-
-// A score whose time follows from the clock goes to the private curve of a run that has no other, and nowhere else.
-func TestScoresByTheClockArePrivate(t *testing.T) {
-	test := threeClouds(t, 30)
-	loaded, err := Load(cpu.New(cpu.Options{Workers: 1}), logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer loaded.Close()
-	group, err := loaded.Start(cpuSettings(SGD(0.5)), cpuSettings(SGD(0.5)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer group.Close()
-	running := newTraining(group, []Keeper{{Curve: test, Spacing: Spacing{Every: 20}}, {Curve: test}})
-	running.steps = []int{7, 7}
-	running.score(t.Context())
-	spaced, other := running.traces[0], running.traces[1]
-	if spaced.Curve != nil || spaced.Released != nil || len(other.Curve) != 1 || other.Curve[0].Step != 7 || other.Released != nil {
-		t.Errorf("with spaced points %+v, without %+v", spaced, other)
 	}
 }
 

@@ -117,20 +117,6 @@ func TestNoiseDoesNotCancel(t *testing.T) {
 	}
 }
 
-// A state must not go on in a run with another cost.
-func TestRestoreRefusesAnotherCost(t *testing.T) {
-	trainer, _ := start(t, settings())
-	other := logistic(t, rand.NewPCG(3, 4))
-	other.Cost = gorgonia.Must(gorgonia.Mul(other.Cost, gorgonia.NewConstant(float32(2))))
-	twice, err := New(&fakeEngine{}, other, threeClouds(t, 60).Data, settings())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := twice.Restore(must(trainer.State())); err == nil {
-		t.Error("restored the state of a run with another cost")
-	}
-}
-
 // States, which are written to disk, must not hold the key that their run draws from.
 func TestStateDoesNotHoldTheKey(t *testing.T) {
 	trainer, e := start(t, settings())

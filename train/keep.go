@@ -26,28 +26,18 @@ type Store interface {
 type Keeper struct {
 	Store Store         // nil keeps nothing
 	Every time.Duration // between two saves of a run that trains; 0 means a minute
-	// Curve is the public test set that learning curves are scored on, nil for none. It takes about 3 % of the time.
-	Curve Labelled
-	// Spacing, unless it is zero, makes a learning curve that may be released, instead of the private one. Then Curve
-	// must be a public set.
+	// Spacing, unless it is zero, makes a learning curve of scores on Curve, a public test set.
 	Spacing Spacing
+	Curve   Labelled
 }
 
-// PrivateTrace is what no guarantee covers of a run that trained: its time and its learning curve.
+// PrivateTrace is what no guarantee covers of a run that trained: its time. Its learning curve is beside it.
 type PrivateTrace struct {
 	// Seconds is the run's share of the time in which its group trained: by expected gradients, so that the shares of
 	// runs side by side add up to that time.
-	Seconds float64        `json:"seconds"`
-	Curve   []PrivatePoint `json:"curve,omitempty"`
-	// Released is the curve that [Keeper].Spacing asks for, nil for none. It isn't private; Curve then has the same
-	// points.
+	Seconds float64 `json:"seconds"`
+	// Released is the curve that [Keeper].Spacing asks for, nil for none. It isn't private.
 	Released []Point `json:"-"`
-}
-
-// PrivatePoint is a point of a learning curve: the score on the public test set after a number of steps.
-type PrivatePoint struct {
-	Step  int     `json:"step"`
-	Score float64 `json:"score"`
 }
 
 // Check keeps the fingerprint of a run that begins, by [Loaded.Fingerprint] and whatever else decides its course. If
@@ -129,8 +119,7 @@ func (k Keeper) trace(trial uint32) PrivateTrace {
 	return trace
 }
 
-// curve returns the points that are kept of a curve that may be released. Missing or damaged points are none: they
-// decide nothing.
+// curve returns the points that are kept of a learning curve. Missing or damaged points are none: they decide nothing.
 func (k Keeper) curve(trial uint32) (points []Point) {
 	if k.Store == nil {
 		return nil
@@ -140,19 +129,6 @@ func (k Keeper) curve(trial uint32) (points []Point) {
 		return nil
 	}
 	return points
-}
-
-// KeepCurve keeps the points of a curve that may be released. Call it for a run that is to go on with another's curve:
-// see [Settings].From.
-func (k Keeper) KeepCurve(trial uint32, points []Point) error {
-	if k.Store == nil {
-		return nil
-	}
-	encoded, err := json.Marshal(points)
-	if err != nil {
-		return err
-	}
-	return k.Store.Save(curveName(trial), encoded)
 }
 
 // Forget removes what a keeper's store has of the runs with the given numbers.

@@ -2,7 +2,6 @@ package train_test
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -80,65 +79,7 @@ func crowd(t *testing.T) (*train.Loaded, []train.Settings, *train.Classification
 	return loaded, settings, data
 }
 
-// history is a store that remembers each state, by run and step.
-type history struct {
-	shelf
-	states map[string]map[int]train.State
-}
-
-func (h history) Save(name string, content []byte) error {
-	var s train.State
-	if s.UnmarshalBinary(content) == nil {
-		if h.states[name] == nil {
-			h.states[name] = map[int]train.State{}
-		}
-		h.states[name][s.Step()] = s
-	}
-	return h.shelf.Save(name, content)
-}
-
-// A learning curve has ascending steps, and at each of them the score of the state that was saved in the same pause.
-// The times of runs side by side add up to no more than the time that passed.
-func TestCurvesAreScoresOfTheSteps(t *testing.T) {
-	loaded, settings, test := crowd(t)
-	group, err := loaded.Start(settings...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer group.Close()
-	h := history{shelf{}, map[string]map[int]train.State{}}
-	began := time.Now()
-	traces, err := group.TrainKept(t.Context(), all(train.Keeper{Store: h, Every: time.Microsecond, Curve: test}, 2), nil)
-	took := time.Since(began).Seconds()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if sum := traces[0].Seconds + traces[1].Seconds; !(sum <= took) || traces[0].Seconds <= 0 || traces[1].Seconds <= 0 {
-		t.Errorf("%v and %v s of %v", traces[0].Seconds, traces[1].Seconds, took)
-	}
-	points := 0
-	for i, trace := range traces {
-		last := 0
-		for _, p := range trace.Curve {
-			state, saved := h.states[fmt.Sprintf("state-%d", i+1)][p.Step]
-			if p.Step <= last || !saved {
-				t.Fatalf("run %d: step %d after %d, saved: %t", i, p.Step, last, saved)
-			}
-			last = p.Step
-			if err := group.Restore(i, state); err != nil {
-				t.Fatal(err)
-			}
-			if score, err := group.Score(t.Context(), test, i); err != nil || score[0] != p.Score {
-				t.Errorf("run %d has score %v after %d steps (%v), its curve says %v", i, score, p.Step, err, p.Score)
-			}
-			points++
-		}
-	}
-	t.Logf("%d points in %.1f s", points, took)
-}
-
-// A point of a curve that the kept state hasn't reached belongs to steps that are taken again, and is left out. If a
-// state can't be saved once, the training stops, and its end is saved all the same.
+// If a state can't be saved once, the training stops, and its end is saved all the same. Times of processes add up.
 func TestTrainingGoesOnFromItsState(t *testing.T) {
 	loaded, settings, _ := crowd(t)
 	settings = settings[:1]
@@ -164,13 +105,13 @@ func TestTrainingGoesOnFromItsState(t *testing.T) {
 	if err := group.Close(); err != nil {
 		t.Fatal(err)
 	}
-	store.shelf["trace-1"] = fmt.Appendf(nil, `{"seconds":5,"curve":[{"step":%d,"score":0.5},{"step":1000,"score":0.6}]}`, now.Step())
+	store.shelf["trace-1"] = []byte(`{"seconds":5}`)
 	if group, err = loaded.Start(settings...); err != nil {
 		t.Fatal(err)
 	}
 	defer group.Close()
 	traces, err := group.TrainKept(t.Context(), all(k, 1), nil)
-	if err != nil || traces[0].Seconds < 5 || !slices.Equal(traces[0].Curve, []train.PrivatePoint{{Step: now.Step(), Score: 0.5}}) {
+	if err != nil || traces[0].Seconds < 5 {
 		t.Errorf("%+v, %v", traces, err)
 	}
 }

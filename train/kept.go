@@ -53,12 +53,11 @@ type training struct {
 	steps  []int       // of each run, when its progress was last read
 	saved  []int       // the step of each run's last saved state
 	scored []int       // the step of each run's last point, or unvisited
-	marks  []marks     // the steps of each run's points that may be released
+	marks  []marks     // the steps of each run's points
 	saveAt []time.Time // when the next save of each run is due
 
-	began, read time.Time     // when training began, and when progress was last read
-	scoreAt     time.Time     // when the next score is due
-	least       time.Duration // of a segment
+	read  time.Time     // when progress was last read
+	least time.Duration // of a segment
 }
 
 // newTraining returns a training that changes the keepers.
@@ -74,7 +73,7 @@ func newTraining(g *Group, keepers []Keeper) *training {
 		steps: g.runs.Done(), saved: make([]int, n), scored: make([]int, n),
 	}
 	for i, s := range g.settings {
-		t.saved[i], t.scored[i] = s.first(), t.steps[i]
+		t.saved[i], t.scored[i] = s.first(), unvisited
 		if i < len(keepers) {
 			t.marks[i] = keepers[i].Spacing.marks(s.first(), s.Privacy.Steps)
 		}
@@ -82,56 +81,44 @@ func newTraining(g *Group, keepers []Keeper) *training {
 	return t
 }
 
-// restore restores the states that the stores have, and their traces. A trace has no points behind its state.
+// restore restores the states that the stores have, and their traces and curves. A curve has no points behind its
+// state: such points come again, and are the same. All others are there, because they are saved before the state.
 func (t *training) restore() error {
 	for i, s := range t.group.settings {
-		state, err := t.keepers[i].State(s.Trial)
+		k := t.keepers[i]
+		state, err := k.State(s.Trial)
 		if err == nil && state != nil {
 			err = t.group.Restore(i, *state)
 		}
 		if err != nil {
 			return &KeepError{i, s.Trial, err}
 		}
-		if state != nil {
-			t.steps[i], t.saved[i], t.scored[i] = state.Step(), state.Step(), state.Step()
-		}
-		if t.marks[i].every > 0 {
-			t.restoreCurve(i)
-		}
-		if state == nil || t.marks[i].every > 0 {
+		if state == nil {
 			continue
 		}
-		trace := t.keepers[i].trace(s.Trial)
-		for len(trace.Curve) > 0 && trace.Curve[len(trace.Curve)-1].Step > state.Step() {
-			trace.Curve = trace.Curve[:len(trace.Curve)-1]
+		t.steps[i], t.saved[i] = state.Step(), state.Step()
+		t.traces[i] = k.trace(s.Trial)
+		if t.marks[i].every == 0 {
+			continue
 		}
-		t.traces[i] = trace
+		for _, p := range k.curve(s.Trial) {
+			if p.Step <= t.steps[i] && p.Step > t.scored[i] {
+				t.add(i, p)
+			}
+		}
 	}
 	return nil
 }
 
-// restoreCurve restores the points of a curve that may be released. None is behind the run's state: such points come
-// again, and are the same. All others are there, because they are saved before the state.
-func (t *training) restoreCurve(i int) {
-	k, trial := t.keepers[i], t.group.settings[i].Trial
-	t.scored[i] = unvisited
-	t.traces[i].Seconds = k.trace(trial).Seconds
-	for _, p := range k.curve(trial) {
-		if p.Step <= t.steps[i] && p.Step > t.scored[i] {
-			t.add(i, p)
-		}
-	}
-}
-
-// add adds a point to a curve that may be released.
+// add adds a point to a learning curve.
 func (t *training) add(i int, p Point) {
 	t.scored[i] = p.Step
 	t.traces[i].Released = append(t.traces[i].Released, p)
-	t.traces[i].Curve = append(t.traces[i].Curve, PrivatePoint(p))
 }
 
-// mark adds the points that are due to the curves that may be released. It returns the context's error if that kept it
-// from a point, which is still due then. Other scores that can't be had are left out.
+// mark adds the points that are due to the learning curves. It returns the context's error if that kept it from a
+// point, which is still due then. Other scores that can't be had are left out: what is wrong with the device shows in
+// the steps too.
 func (t *training) mark(ctx context.Context) error {
 	due := func(i int) bool { return t.marks[i].has(t.steps[i]) && t.steps[i] > t.scored[i] }
 	left := false
@@ -141,7 +128,26 @@ func (t *training) mark(ctx context.Context) error {
 	if !left {
 		return nil
 	}
-	t.scoreRuns(ctx, due, func(i int, score float64) { t.add(i, Point{t.steps[i], score}) })
+	var sets []Labelled
+	runs := map[Labelled][]int{} // that are due, by their test set
+	for i, k := range t.keepers {
+		if !due(i) {
+			continue
+		}
+		if runs[k.Curve] == nil {
+			sets = append(sets, k.Curve)
+		}
+		runs[k.Curve] = append(runs[k.Curve], i)
+	}
+	for _, set := range sets {
+		scores, err := t.group.Score(ctx, set, runs[set]...)
+		if err != nil {
+			continue
+		}
+		for k, i := range runs[set] {
+			t.add(i, Point{t.steps[i], scores[k]})
+		}
+	}
 	t.read = time.Now()
 	for i := range t.steps {
 		if due(i) {
@@ -151,20 +157,11 @@ func (t *training) mark(ctx context.Context) error {
 	return nil
 }
 
-// The time between two points grows with the time that the group has trained, so that the points of a curve are as
-// dense at the beginning as at its end, in proportion. Scoring takes at most a thirtieth of the time.
-const (
-	firstPoint = 500 * time.Millisecond
-	pointShare = 10 // of the time so far
-	scoreShare = 30 // times the time that the last scoring took
-)
-
 // run trains until all steps are taken, with pauses.
 func (t *training) run(ctx context.Context, progress func([]Progress)) error {
-	t.began = time.Now()
-	t.read, t.scoreAt = t.began, t.began.Add(firstPoint)
+	t.read = time.Now()
 	for i, k := range t.keepers {
-		t.saveAt[i] = t.began.Add(k.Every)
+		t.saveAt[i] = t.read.Add(k.Every)
 	}
 	if err := t.mark(ctx); err != nil {
 		return err
@@ -187,11 +184,6 @@ func (t *training) run(ctx context.Context, progress func([]Progress)) error {
 			return ctx.Err()
 		case ctx.Err() != nil, err != nil && !paused && !t.atMarks(err, until), err != nil && t.ended(err):
 			return err
-		}
-		if now := time.Now(); t.scores() && !now.Before(t.scoreAt) {
-			t.score(ctx)
-			t.read = time.Now()
-			t.scoreAt = t.read.Add(max(firstPoint, now.Sub(t.began)/pointShare, scoreShare*t.read.Sub(now)))
 		}
 		if err := t.saveDue(); err != nil {
 			return err
@@ -252,17 +244,9 @@ func (t *training) segment(ctx context.Context, until []int, progress func([]Pro
 	return ctx.Err() != nil, err
 }
 
-// scores reports whether any run has a learning curve whose points follow from the time.
-func (t *training) scores() bool {
-	return slices.ContainsFunc(t.keepers, func(k Keeper) bool { return k.Curve != nil && k.Spacing == Spacing{} })
-}
-
-// pauseAt returns the time of the next pause; zero for none.
+// pauseAt returns the time of the next save; zero for none.
 func (t *training) pauseAt() time.Time {
 	var at time.Time
-	if t.scores() {
-		at = t.scoreAt
-	}
 	for i, k := range t.keepers {
 		if k.Store != nil && (at.IsZero() || t.saveAt[i].Before(at)) {
 			at = t.saveAt[i]
@@ -299,43 +283,6 @@ func (t *training) measure(runs []Progress) {
 			t.traces[i].Seconds += work[i] / total * now.Sub(t.read).Seconds()
 		}
 		t.read = now
-	}
-}
-
-// score adds a point to the private curve of each run that took steps since its last point.
-func (t *training) score(ctx context.Context) {
-	moved := func(i int) bool { return t.marks[i].every == 0 && t.steps[i] > t.scored[i] }
-	t.scoreRuns(ctx, moved, func(i int, score float64) {
-		t.scored[i] = t.steps[i]
-		t.traces[i].Curve = append(t.traces[i].Curve, PrivatePoint{t.steps[i], score})
-	})
-}
-
-// scoreRuns calls add with the score of each run that is due and has a public test set. A score that can't be had is
-// left out: what is wrong with the device shows in the steps too.
-func (t *training) scoreRuns(ctx context.Context, due func(i int) bool, add func(i int, score float64)) {
-	var sets []Labelled
-	runs := map[Labelled][]int{} // by their test set
-	for i := range t.steps {
-		switch set := t.keepers[i].Curve.(type) {
-		case *Classification, *Regression, *Measured: // all that can be scored on: see Loaded.CheckTest
-			if !due(i) {
-				continue
-			}
-			if runs[set] == nil {
-				sets = append(sets, set)
-			}
-			runs[set] = append(runs[set], i)
-		}
-	}
-	for _, set := range sets {
-		scores, err := t.group.Score(ctx, set, runs[set]...)
-		if err != nil {
-			continue
-		}
-		for k, i := range runs[set] {
-			add(i, scores[k])
-		}
 	}
 }
 
@@ -400,10 +347,13 @@ func (t *training) saveState(i int, trial uint32) error {
 	if err != nil {
 		return err
 	}
-	// The trace comes second: one that is older than its state lacks points, which no result depends on.
 	store := t.keepers[i].Store
 	if t.marks[i].every > 0 { // first: no state may be ahead of its curve, whose points don't come again
-		if err := t.keepers[i].KeepCurve(trial, t.traces[i].Released); err != nil {
+		points, err := json.Marshal(t.traces[i].Released)
+		if err != nil {
+			return err
+		}
+		if err := store.Save(curveName(trial), points); err != nil {
 			return err
 		}
 	}

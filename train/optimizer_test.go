@@ -81,6 +81,8 @@ func TestOptimizerRefuses(t *testing.T) {
 		{with(Adam(1), func(o *Optimizer) { o.Beta2 = nan }), "beta2 is NaN"},
 		{with(AdamW(1, 0), func(o *Optimizer) { o.Epsilon = 0 }), "epsilon of Adam is 0"},
 		{with(SGD(1), func(o *Optimizer) { o.Beta1 = nan }), "want finite numbers"},
+		{with(SGD(1), func(o *Optimizer) { o.Beta2 = inf }), "want finite numbers"},
+		{with(SGD(1), func(o *Optimizer) { o.Epsilon = -inf }), "want finite numbers"},
 		{Momentum(1, 1), "momentum is 1"}, {Momentum(1, -0.1), "momentum is -0.1"}, {Nesterov(1, nan), "want finite numbers"},
 		{with(SGD(1), func(o *Optimizer) { o.Momentum = 0.9 }), "dp-momentum or dp-nesterov; this one, dp-sgd, has none"},
 		{AdamW(1, -1), "weight decay is -1"}, {AdamW(1, nan), "weight decay is NaN"}, {AdamW(1, inf), "weight decay is +Inf"},

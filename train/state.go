@@ -1,15 +1,13 @@
 package train
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
 // State is the state that a run carries from step to step: parameters, what its optimizer keeps and the number of steps
@@ -59,7 +57,10 @@ func (s State) Privacy() Privacy {
 
 // digest returns a hash of the state.
 func (s State) digest() [sha256.Size]byte {
-	encoded, _ := s.MarshalBinary() // it returns no error
+	encoded, err := s.MarshalBinary()
+	if err != nil {
+		panic(err) // a run's settings are checked to be finite
+	}
 	return sha256.Sum256(encoded)
 }
 
@@ -69,145 +70,75 @@ var ErrState = errors.New("not a training state, or a damaged one")
 // ErrOtherRun reports a state that was taken from another run.
 var ErrOtherRun = errors.New("the state belongs to a run with other settings, key, model, data, initial values or engine")
 
-// stateMagic names the encoding and its version.
-const stateMagic = "dptrain state 2\n"
+// stateKind names the encoding and its version.
+const stateKind = "dptrain state 3"
 
-// MarshalBinary encodes the state. All numbers are little-endian:
-//
-//	magic    "dptrain state 2\n"
-//	run      32 bytes, derived from the run's key and identity
-//	privacy  4 float64: sampling rate, noise multiplier, clipping norm, nominal size
-//	step     uint64, then uint64 updates of the parameters and uint64 noisy means since the last of them
-//	3 groups (parameters, first moments, second moments), each:
-//	         uint32 number of tensors, then for each tensor uint32 length and that many float32
-//	4th group, of an optimizer that the engine doesn't have built in, unless it is empty: what it keeps
-//	checksum 32 bytes, SHA-256 of all before
-//
-// The encoding isn't JSON, which has no NaN: a run that diverged must be resumable like any other. The checksum detects
-// damage, but no forgery.
-func (s State) MarshalBinary() ([]byte, error) {
-	out := append([]byte(stateMagic), s.run[:]...)
-	p := s.privacy
-	for _, v := range []float64{p.SamplingRate, p.NoiseMultiplier, p.ClippingNorm, p.NominalSize} {
-		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
-	}
-	for _, n := range []int{s.inner.Step, s.inner.Updates, s.inner.Pending} {
-		out = binary.LittleEndian.AppendUint64(out, uint64(n))
-	}
-	for _, group := range [][][]float32{s.inner.Params, s.inner.First, s.inner.Second} {
-		out = appendTensors(out, group)
-	}
-	if len(s.inner.Own) > 0 {
-		out = appendTensors(out, s.inner.Own)
-	}
-	sum := sha256.Sum256(out)
-	return append(out, sum[:]...), nil
+// stateHeader is the header of an encoded state: all but its tensors.
+type stateHeader struct {
+	Run             []byte  `json:"run"`
+	SamplingRate    float64 `json:"sampling_rate"`
+	NoiseMultiplier float64 `json:"noise_multiplier"`
+	ClippingNorm    float64 `json:"clipping_norm"`
+	NominalSize     float64 `json:"nominal_size"`
+	Step            int     `json:"step"`
+	Updates         int     `json:"updates"`
+	Pending         int     `json:"pending"`
+	Groups          [4]int  `json:"groups"` // the numbers of tensors: see groups
 }
 
-func appendTensors(out []byte, group [][]float32) []byte {
-	out = binary.LittleEndian.AppendUint32(out, uint32(len(group)))
-	for _, tensor := range group {
-		out = binary.LittleEndian.AppendUint32(out, uint32(len(tensor)))
-		for _, v := range tensor {
-			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
+// groups returns the groups of tensors in the order of the encoding.
+func (t *tensors) groups() [4]*[][]float32 {
+	return [4]*[][]float32{&t.Params, &t.First, &t.Second, &t.Own}
+}
+
+// MarshalBinary encodes the state, with a checksum that detects damage, but no forgery. A run that diverged is encoded
+// like any other, NaN by its bits.
+func (s State) MarshalBinary() ([]byte, error) {
+	p, t := s.privacy, s.inner
+	h := stateHeader{s.run[:], p.SamplingRate, p.NoiseMultiplier, p.ClippingNorm, p.NominalSize, t.Step, t.Updates, t.Pending, [4]int{}}
+	var all []safetensors.Tensor
+	for k, group := range t.groups() {
+		h.Groups[k] = len(*group)
+		for _, values := range *group {
+			all = append(all, safetensors.Tensor{Shape: []int{len(values)}, Data: values})
 		}
 	}
-	return out
+	return safetensors.Seal(stateKind, h, all)
 }
 
 // UnmarshalBinary decodes the bytes of [State.MarshalBinary]. The error wraps [ErrState].
 func (s *State) UnmarshalBinary(data []byte) error {
-	body, ok := bytes.CutPrefix(data, []byte(stateMagic))
-	if !ok && bytes.HasPrefix(data, []byte("dptrain state ")) {
-		return fmt.Errorf("%w: another version of dptrain made it; go on with that version", ErrState)
-	}
-	if !ok || len(body) < sha256.Size {
-		return fmt.Errorf("%w: it doesn't begin like one", ErrState)
-	}
-	end := len(data) - sha256.Size
-	if sum := sha256.Sum256(data[:end]); !bytes.Equal(sum[:], data[end:]) {
-		return fmt.Errorf("%w: checksum differs", ErrState)
-	}
-	decoded, err := decodeState(body[:len(body)-sha256.Size])
+	var h stateHeader
+	all, err := safetensors.Unseal(stateKind, data, &h)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrState, err)
 	}
-	*s = decoded
-	return nil
-}
-
-// decodeState decodes the bytes between magic and checksum.
-func decodeState(body []byte) (State, error) {
-	r := stateReader{rest: body}
-	var s State
-	copy(s.run[:], r.take(len(s.run)))
-	for _, v := range []*float64{&s.privacy.SamplingRate, &s.privacy.NoiseMultiplier, &s.privacy.ClippingNorm, &s.privacy.NominalSize} {
-		*v = math.Float64frombits(r.uint64())
-	}
-	step, updates, pending := r.uint64(), r.uint64(), r.uint64()
-	s.inner.Params = r.tensors()
-	s.inner.First = r.tensors()
-	s.inner.Second = r.tensors()
-	if len(r.rest) > 0 && !r.short {
-		if s.inner.Own = r.tensors(); len(s.inner.Own) == 0 && !r.short {
-			return State{}, fmt.Errorf("%w: an empty group too many", ErrState) // a state has one encoding
-		}
-	}
+	t := tensors{Step: h.Step, Updates: h.Updates, Pending: h.Pending}
 	switch {
-	case r.short:
-		return State{}, fmt.Errorf("%w: cut short", ErrState)
-	case len(r.rest) > 0:
-		return State{}, fmt.Errorf("%w: %d bytes too many", ErrState, len(r.rest))
-	case step > maxSteps:
-		return State{}, fmt.Errorf("%w: step %d", ErrState, step)
-	case updates > step || pending > step-updates:
-		return State{}, fmt.Errorf("%w: %d updates and %d noisy means in %d steps", ErrState, updates, pending, step)
+	case len(h.Run) != len(s.run):
+		return fmt.Errorf("%w: a run of %d bytes", ErrState, len(h.Run))
+	case t.Step < 0 || t.Step > maxSteps:
+		return fmt.Errorf("%w: step %d", ErrState, t.Step)
+	case t.Updates < 0 || t.Updates > t.Step || t.Pending < 0 || t.Pending > t.Step-t.Updates:
+		return fmt.Errorf("%w: %d updates and %d noisy means in %d steps", ErrState, t.Updates, t.Pending, t.Step)
 	}
-	s.inner.Step, s.inner.Updates, s.inner.Pending = int(step), int(updates), int(pending)
-	return s, nil
-}
-
-// stateReader reads from rest. After an attempt to read beyond its end it is short and returns zeros.
-type stateReader struct {
-	rest  []byte
-	short bool
-}
-
-func (r *stateReader) take(n int) []byte {
-	if n > len(r.rest) {
-		r.short, r.rest = true, nil
-		return make([]byte, n)
-	}
-	taken := r.rest[:n]
-	r.rest = r.rest[n:]
-	return taken
-}
-
-func (r *stateReader) uint32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) }
-func (r *stateReader) uint64() uint64 { return binary.LittleEndian.Uint64(r.take(8)) }
-
-// tensors reads a group of tensors. It checks lengths against the bytes at hand before it allocates: they may be
-// forged.
-func (r *stateReader) tensors() [][]float32 {
-	count := r.uint32()
-	if uint64(count)*4 > uint64(len(r.rest)) {
-		r.short = true
-		return nil
-	}
-	if count == 0 {
-		return nil
-	}
-	group := make([][]float32, count)
-	for i := range group {
-		length := r.uint32()
-		if uint64(length)*4 > uint64(len(r.rest)) {
-			r.short = true
-			return nil
+	for k, group := range t.groups() {
+		if h.Groups[k] < 0 || h.Groups[k] > len(all) {
+			return fmt.Errorf("%w: groups of %v tensors", ErrState, h.Groups)
 		}
-		group[i] = make([]float32, length)
-		for j := range group[i] {
-			group[i][j] = math.Float32frombits(r.uint32())
+		for _, one := range all[:h.Groups[k]] {
+			if one.Ints != nil {
+				return fmt.Errorf("%w: tensors of integers", ErrState)
+			}
+			*group = append(*group, one.Data)
 		}
+		all = all[h.Groups[k]:]
 	}
-	return group
+	if len(all) > 0 {
+		return fmt.Errorf("%w: groups of %v tensors, and %d more", ErrState, h.Groups, len(all))
+	}
+	*s = State{run: [sha256.Size]byte(h.Run), inner: t, privacy: Privacy{
+		SamplingRate: h.SamplingRate, NoiseMultiplier: h.NoiseMultiplier, ClippingNorm: h.ClippingNorm, NominalSize: h.NominalSize,
+	}}
+	return nil
 }

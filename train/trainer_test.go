@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/internal/engine"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -126,51 +125,6 @@ func TestResumeIsIdentical(t *testing.T) {
 	})
 }
 
-// After a Train that was cancelled the same trainer goes on where it stopped.
-func TestTrainGoesOn(t *testing.T) {
-	s := settings()
-	s.Privacy.Steps = 1000
-	whole, _ := start(t, s)
-	want, err := whole.Train(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	trainer, e := start(t, s)
-	e.after = func(step int) {
-		if step == 13 {
-			cancel()
-		}
-	}
-	_, err = trainer.Train(ctx, nil)
-	if !errors.Is(err, context.Canceled) || must(trainer.State()).Step() != 13 {
-		t.Fatalf("stopped after step %d with %v", must(trainer.State()).Step(), err)
-	}
-	got, err := trainer.Train(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Error("the interrupted run ends elsewhere")
-	}
-}
-
-func TestInitialReplacesTheGraphsValues(t *testing.T) {
-	s := settings()
-	s.Privacy.Steps = 0
-	s.Initial = [][]float32{{1, 2, 3, 4, 5, 6}, {7, 8, 9}}
-	trainer, _ := start(t, s)
-	result, err := trainer.Train(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, p := range result.Parameters {
-		if !reflect.DeepEqual(p.Values, s.Initial[i]) {
-			t.Errorf("parameter %s is %v, want %v", p.Name, p.Values, s.Initial[i])
-		}
-	}
-}
-
 func TestNewRefuses(t *testing.T) {
 	wide, err := NewClassification(make([]float32, 180), make([]int32, 60), 3)
 	if err != nil {
@@ -196,6 +150,7 @@ func TestNewRefuses(t *testing.T) {
 		{"member twice", good, func(s *Settings) { s.Members = []int32{3, 3} }, "ascending order, once each; it follows 3"},
 		{"initial", good, func(s *Settings) { s.Initial = [][]float32{{1}} }, "number of initial parameters is 1: want the model's 2"},
 		{"initial size", good, func(s *Settings) { s.Initial = [][]float32{{1}, {1}} }, `size of initial parameter "w" is 1: want 6`},
+		{"a value too many", good, func(s *Settings) { s.Initial = [][]float32{{1, 2, 3, 4, 5, 6, 7}, {7, 8, 9}} }, `size of initial parameter "w" is 7`},
 	}
 	for _, tt := range tests {
 		s := settings()
@@ -265,30 +220,6 @@ func TestCheckTestCountsClasses(t *testing.T) {
 	}
 }
 
-// A number isn't called one class.
-func TestCheckTestCountsNumbers(t *testing.T) {
-	g := gorgonia.NewGraph()
-	matrix := func(name string, rows, columns int) *gorgonia.Node {
-		return gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName(name), gorgonia.WithShape(rows, columns), gorgonia.WithInit(gorgonia.Zeroes()))
-	}
-	x, y, w := matrix("x", 4, 2), matrix("y", 4, 1), matrix("w", 2, 1)
-	predicted := gorgonia.Must(gorgonia.Mul(x, w))
-	cost := gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(gorgonia.Must(gorgonia.Sub(predicted, y))))))
-	pair := gorgonia.Must(gorgonia.Concat(1, predicted, predicted))
-	numbers, err := NewRegression([]float32{0, 0, 1, 1}, []float32{1, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	trainer, err := New(&fakeEngine{}, Model{Inputs: gorgonia.Nodes{x, y}, Parameters: gorgonia.Nodes{w}, Output: pair, Cost: cost}, numbers.Data, settings())
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = trainer.CheckTest(numbers)
-	if err == nil || err.Error() != "test set: labels for one output, but the model's output has 2 values a sample" {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestDiverged(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
 	for _, tt := range []struct {
@@ -333,24 +264,5 @@ func TestSettingsHideWhatIsPrivate(t *testing.T) {
 	}
 	if _, err := json.Marshal(s); err == nil {
 		t.Error("JSON takes the key")
-	}
-}
-
-// A state must not be restored onto other data: it would meet the same noise again.
-func TestStateKnowsItsData(t *testing.T) {
-	a := onCPU(t, 1, cpuSettings(SGD(0.5)))
-	state := must(a.State())
-	if err := a.Restore(state); err != nil {
-		t.Fatal(err)
-	}
-	other := threeClouds(t, 600)
-	other.columns.Columns[0].Floats[7]++
-	b, err := New(cpu.New(cpu.Options{}), logistic(t, rand.NewPCG(3, 4)), other.Data, cpuSettings(SGD(0.5)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	if err := b.Restore(state); err == nil {
-		t.Error("a state was restored onto other data")
 	}
 }

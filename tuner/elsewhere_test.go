@@ -89,7 +89,6 @@ func ended(results []Result, err error) ending {
 func TestTrialsElsewhereEndAsHere(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := settings(rapid.SampledFrom([]Method{Baseline, Variant1, Variant2}).Draw(rt, "method"), rapid.SampledFrom([]float64{0.5, 3, 20}).Draw(rt, "mean"))
-		s.WarmStart = s.Method != Baseline && rapid.Bool().Draw(rt, "warm")
 		plan, err := NewPlan(s, train.InsecureKey(rapid.Uint64().Draw(rt, "seed")))
 		if err != nil {
 			rt.Fatal(err)
@@ -136,48 +135,6 @@ func TestTrialsElsewhereEndAsHere(t *testing.T) {
 	})
 }
 
-// The same holds on the CPU engine, for each method.
-func TestTrialsElsewhereOnCPU(t *testing.T) {
-	methods(t, func(t *testing.T, m Method) {
-		s := settings(m, 4)
-		s.WarmStart = m == Variant2
-		plan := planWith(t, s, 4)
-		e := kept(t, nil, 200)
-		want := timeless(mustRun(t, e, plan))
-		results, err := e.RunAll(t.Context(), Work{Plan: plan, Trials: &workers{Executor: e, seed: 3}})
-		if err != nil || !reflect.DeepEqual(timeless(results[0]), want) {
-			t.Errorf("%+v, %v\nwant %+v", results, err, want)
-		}
-	})
-}
-
-// Of equal trials the first wins, though it comes last.
-func TestTiesElsewhere(t *testing.T) {
-	for _, m := range []Method{Baseline, Variant2} {
-		lab := &fakeLab{accuracy: func(engine.Job) float64 { return 0.5 }}
-		plan := planWith(t, settings(m, 4), 4)
-		w, there := away(t, plan, lab, 1)
-		w.Trials = backwards{there}
-		results, err := (&fakeLab{accuracy: lab.accuracy}).executor(t).RunAll(background, w)
-		if err != nil || results[0].Private.Best != 0 {
-			t.Fatalf("%+v, %v", results, err)
-		}
-		if want := mustRun(t, (&fakeLab{accuracy: lab.accuracy}).executor(t), plan); !reflect.DeepEqual(results[0].Released, want.Released) {
-			t.Errorf("%s: %+v, want %+v", m, results[0].Released, want.Released)
-		}
-	}
-}
-
-type backwards struct{ *workers }
-
-func (b backwards) Run(ctx context.Context, plan Plan, trials []int, done func(PrivateOutcome) error) error {
-	outcomes, err := b.RunTrials(ctx, plan, trials)
-	for _, o := range slices.Backward(outcomes) {
-		err = errors.Join(err, done(o))
-	}
-	return err
-}
-
 // Outcomes are in the order asked for. They have models only where the plan needs them, and a worker trains nothing
 // else.
 func TestRunTrials(t *testing.T) {
@@ -192,7 +149,6 @@ func TestRunTrials(t *testing.T) {
 			},
 		}
 		s := settings(m, 5)
-		s.WarmStart = m == Variant2
 		var last PrivateProgress
 		e := lab.executor(t)
 		e.Progress = func(p PrivateProgress) { last = p }
@@ -201,7 +157,7 @@ func TestRunTrials(t *testing.T) {
 		if err != nil || len(out) != 3 || lab.open != 0 || len(e.Keeper.Store.(*shelf).saved) > 0 {
 			t.Fatalf("%+v, %v, %d open", out, err, lab.open)
 		}
-		if o := out[0]; o.Trial != 4 || (o.Parameters != nil) != (m != Variant1) || o.Score < 0 || o.Diverged || o.Failure != "" {
+		if o := out[0]; o.Trial != 4 || (o.Parameters != nil) != (m == Baseline) || o.Score < 0 || o.Diverged || o.Failure != "" {
 			t.Errorf("%s: %+v", m, o)
 		}
 		if o := out[1]; o.Trial != 1 || o.Parameters != nil || o.Score != lowest || !o.Diverged {
@@ -282,10 +238,6 @@ func TestWrongOutcomes(t *testing.T) {
 		"infinite":         func(o *PrivateOutcome) { model(o).Values[0] = float32(math.Inf(1)) },
 		"seconds":          func(o *PrivateOutcome) { o.Trace.Seconds = -1 },
 		"NaN seconds":      func(o *PrivateOutcome) { o.Trace.Seconds = math.NaN() },
-		"point":            func(o *PrivateOutcome) { o.Trace.Curve = []train.PrivatePoint{{Step: 11, Score: 0.5}} },
-		"point at 0":       func(o *PrivateOutcome) { o.Trace.Curve = []train.PrivatePoint{{Step: 0, Score: 0.5}} },
-		"points":           func(o *PrivateOutcome) { o.Trace.Curve = []train.PrivatePoint{{Step: 2}, {Step: 2}} },
-		"NaN point":        func(o *PrivateOutcome) { o.Trace.Curve = []train.PrivatePoint{{Step: 2, Score: math.NaN()}} },
 	} {
 		plan := planWith(t, settings(Baseline, 4), 4)
 		for _, repaired := range []bool{false, true} {
@@ -390,20 +342,13 @@ func TestOutcomesAreCopied(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(results[0].Released, want.Released) {
 		t.Fatalf("%+v, %v, want %+v", results, err, want)
 	}
-	for _, trial := range results[0].Private.Trials {
-		if !slices.Equal(trial.Curve, []train.PrivatePoint{{Step: 1, Score: 0.5}}) {
-			t.Errorf("curve %v", trial.Curve)
-		}
-	}
 }
 
 type spoiler struct{ *workers }
 
 func (s spoiler) Run(ctx context.Context, plan Plan, trials []int, done func(PrivateOutcome) error) error {
 	err := s.workers.Run(ctx, plan, trials, func(o PrivateOutcome) error {
-		o.Trace.Curve = []train.PrivatePoint{{Step: 1, Score: 0.5}}
 		err := done(o)
-		o.Trace.Curve[0].Score = 77
 		o.Parameters[0].Values[0], o.Parameters[0].Shape[0], o.Parameters[0].Name = 77, 77, "x"
 		return err
 	})
@@ -416,17 +361,13 @@ func (s spoiler) Run(ctx context.Context, plan Plan, trials []int, done func(Pri
 // However often the process dies at an operation of its store, the plan goes on with what it kept, asks only for trials
 // that are missing, and ends as it does here. So it does if some of its trials are carried out here in between.
 func TestATuningElsewhereThatDiesGoesOn(t *testing.T) {
-	for _, c := range []struct {
-		m    Method
-		warm bool
-	}{{Baseline, false}, {Variant1, false}, {Variant2, true}} {
-		s := settings(c.m, 6)
-		s.WarmStart = c.warm
+	for _, m := range []Method{Baseline, Variant1} {
+		s := settings(m, 6)
 		s.Space = LearningRates(Candidate{SamplingRate: 0.1, Steps: 4, NoiseMultiplier: 40, ClippingNorm: 1}, 0.01, 0.3, 3)
 		plan := planWith(t, s, 6)
 		e := kept(t, nil, 200)
 		want := timeless(mustRun(t, e, plan))
-		draw := rand.New(rand.NewPCG(7, uint64(len(c.m))))
+		draw := rand.New(rand.NewPCG(7, uint64(len(m))))
 		for _, mixed := range []bool{false, true} {
 			for life := 1; life <= 24; life++ {
 				store := newShelf()
@@ -445,25 +386,25 @@ func TestATuningElsewhereThatDiesGoesOn(t *testing.T) {
 					for _, asked := range there.asked {
 						for _, i := range asked {
 							if before[i] {
-								t.Fatalf("%s, life %d: asked for trial %d, which was kept", c.m, life, i)
+								t.Fatalf("%s, life %d: asked for trial %d, which was kept", m, life, i)
 							}
 						}
 					}
 					if err == nil {
 						if !reflect.DeepEqual(timeless(results[0]), want) {
-							t.Fatalf("%s, life %d, %d deaths: %+v, want %+v", c.m, life, deaths, results[0], want)
+							t.Fatalf("%s, life %d, %d deaths: %+v, want %+v", m, life, deaths, results[0], want)
 						}
 						if n := slices.Collect(maps.Keys(store.kept)); !mixed && slices.ContainsFunc(n, func(name string) bool { return strings.HasPrefix(name, "state-") && name != "state-0" }) {
-							t.Fatalf("%s: kept %q", c.m, n)
+							t.Fatalf("%s: kept %q", m, n)
 						}
 						store.left, store.saved = -1, nil
 						if again, err := e.RunAll(t.Context(), w); err != nil || !reflect.DeepEqual(timeless(again[0]), want) || len(store.saved) > 0 {
-							t.Fatalf("%s: once more: %v, %v, saved %q", c.m, again, err, store.saved)
+							t.Fatalf("%s: once more: %v, %v, saved %q", m, again, err, store.saved)
 						}
 						break
 					}
 					if !errors.Is(err, errDead) || deaths > 40 {
-						t.Fatalf("%s, life %d, death %d: %v", c.m, life, deaths, err)
+						t.Fatalf("%s, life %d, death %d: %v", m, life, deaths, err)
 					}
 				}
 			}
@@ -522,7 +463,7 @@ func TestStatesOfTrialsHereAreForgotten(t *testing.T) {
 		want  []string
 	}{{1, 0.25, []string{"outcomes", "state-1", "state-3", "trace-1"}}, {2, 0.75, []string{"model", "outcomes"}}} {
 		before := selectBest(x.outcomes)
-		x.put(c.trial, outcome{record: PrivateTrial{Score: c.score}, model: []train.Parameter{{Values: []float32{1, 2}}}})
+		x.put(c.trial, outcome{record: PrivateTrial{Score: c.score}, model: []train.Parameter{{Shape: []int{2}, Values: []float32{1, 2}}}})
 		if err := x.keepOne(c.trial, before); err != nil {
 			t.Fatal(err)
 		}
@@ -537,32 +478,15 @@ func TestStatesOfTrialsHereAreForgotten(t *testing.T) {
 	}
 }
 
-// keptTrials returns the trials whose outcomes a store has, by their text.
+// keptTrials returns the trials whose outcomes a store has.
 func keptTrials(t testing.TB, store *shelf, plan Plan) map[int]bool {
-	out := map[int]bool{}
-	content := store.kept["outcomes"]
-	if content == nil {
-		return out
+	kept, err := (&execution{plan: plan, keeper: train.Keeper{Store: store}}).load(outcomesName)
+	if err != nil {
+		t.Fatal(err)
 	}
-	var text = string(content[32:])
-	depth, number := 0, 0
-	for i, r := range text { // objects and nulls of one list; an outcome has arrays of objects inside
-		switch r {
-		case '[', '{':
-			depth++
-			if r == '{' && depth == 2 {
-				out[number] = true
-			}
-		case ']', '}':
-			depth--
-		case ',':
-			if depth == 1 {
-				number++
-			}
-		}
-		if depth < 0 {
-			t.Fatalf("position %d of %s", i, text)
-		}
+	out := map[int]bool{}
+	for _, o := range kept {
+		out[o.Trial] = true
 	}
 	return out
 }
@@ -603,7 +527,6 @@ func TestPlansHereAndElsewhere(t *testing.T) {
 	var inside atomic.Int32
 	for i, m := range []Method{Baseline, Variant1, Variant2, Baseline} {
 		s := settings(m, 5)
-		s.WarmStart = m == Variant2
 		w := Work{Plan: planWith(t, s, 5), Progress: func(PrivateProgress) {
 			if inside.Add(1) != 1 {
 				t.Error("two functions at the same time")

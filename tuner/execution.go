@@ -73,7 +73,7 @@ func (x *execution) checkCurve() error {
 	case s.holdsOut():
 		return &train.SettingError{Setting: "learning curve", Value: "of a plan that holds out samples", Want: "none: each score on private samples would cost privacy"}
 	case s.Method == Baseline:
-		return &train.SettingError{Setting: "learning curve", Value: "of the baseline", Want: "none: it has no final run, and the curves of trials are private"}
+		return &train.SettingError{Setting: "learning curve", Value: "of the baseline", Want: "none: it has no final run, and the scores of trials are private"}
 	}
 	return nil
 }
@@ -108,24 +108,12 @@ func (x *execution) choose() {
 	switch {
 	case !baseline:
 		x.settings = x.plan.final(x.tuned)
-		if x.plan.Settings.WarmStart {
-			x.settings.Initial = values(winner.model)
-		}
 	case winner.model == nil:
 		x.err = train.ErrDiverged
 	default:
 		x.settings = x.plan.trial(x.best)
 		x.end(winner.model, winner.record.Score)
 	}
-}
-
-// values returns a model's values as initial ones; nil, which leaves a run its own, for no model.
-func values(model []train.Parameter) [][]float32 {
-	var out [][]float32
-	for _, p := range model {
-		out = append(out, p.Values)
-	}
-	return out
 }
 
 // final reports that the final run begins, and returns it.
@@ -147,7 +135,7 @@ func (x *execution) release(final train.Trained) {
 	}
 	x.end(final.Result.Parameters, final.Score)
 	x.result.Released.Curve = final.Curve
-	x.result.Private.FinalSeconds, x.result.Private.FinalCurve = final.Trace.Seconds, final.Trace.Curve
+	x.result.Private.FinalSeconds = final.Trace.Seconds
 }
 
 // end makes the result of a model that x.settings trained.

@@ -102,45 +102,6 @@ func TestRunFollowsThePaper(t *testing.T) {
 	})
 }
 
-// The engine starts trials together, on one model that is loaded once; more than 64 in several groups.
-func TestTrialsGoTogether(t *testing.T) {
-	lab := &fakeLab{}
-	mustRun(t, lab.executor(t), planWith(t, settings(Variant1, 3), 3))
-	if want := []int{1, 3, 1}; !reflect.DeepEqual(lab.groups, want) || lab.loads != 1 {
-		t.Errorf("%d loads, groups of %v; want one, a check, three trials and the final run", lab.loads, lab.groups)
-	}
-	lab = &fakeLab{}
-	result := mustRun(t, lab.executor(t), planWith(t, settings(Variant1, 130), 130))
-	if want := []int{1, 64, 64, 2, 1}; !reflect.DeepEqual(lab.groups, want) || len(result.Private.Trials) != 130 {
-		t.Errorf("groups of %v, %d trials", lab.groups, len(result.Private.Trials))
-	}
-	for i, trial := range result.Private.Trials {
-		if trial.Trial.Stream != uint32(i)+1 {
-			t.Fatalf("trial %d has stream %d", i, trial.Trial.Stream)
-		}
-	}
-}
-
-// Trials that an engine doesn't start together are played one by one, and only those fail that it doesn't start alone.
-func TestGroupIsRefused(t *testing.T) {
-	broken := errors.New("out of memory")
-	lab := &fakeLab{refuse: func(jobs []engine.Job) error {
-		if len(jobs) > 1 || jobs[0].Trial == 7 {
-			return broken
-		}
-		return nil
-	}}
-	result := mustRun(t, lab.executor(t), planWith(t, settings(Variant1, 66), 66))
-	for i, trial := range result.Private.Trials {
-		if failed := trial.Failure != ""; failed != (i == 6) || trial.Trial.Stream != uint32(i)+1 {
-			t.Errorf("trial %d: %+v", i, trial)
-		}
-	}
-	if lab.open != 0 {
-		t.Errorf("%d groups left open", lab.open)
-	}
-}
-
 // Fallback is called with the reason why an engine was passed over.
 func TestFallbackIsTold(t *testing.T) {
 	for _, lacks := range []bool{false, true} {
@@ -255,9 +216,7 @@ func TestBadTrialsCount(t *testing.T) {
 func TestAllTrialsDiverge(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		lab := &fakeLab{diverge: func(job engine.Job) bool { return job.Trial != FinalStream }}
-		s := settings(m, 3)
-		s.WarmStart = true
-		plan := planWith(t, s, 3)
+		plan := planWith(t, settings(m, 3), 3)
 		result, err := lab.executor(t).Run(background, plan)
 		if m == Baseline {
 			if !errors.Is(err, train.ErrDiverged) {
@@ -270,36 +229,6 @@ func TestAllTrialsDiverge(t *testing.T) {
 		}
 		if result.Private.Best != 0 || result.Released.Hyperparameters.Tuned != plan.Private.Trials[0].Candidate {
 			t.Errorf("trial %d won with %+v", result.Private.Best, result.Released.Hyperparameters)
-		}
-	})
-}
-
-func TestAllTrialsFail(t *testing.T) {
-	methods(t, func(t *testing.T, m Method) {
-		broken := errors.New("device lost")
-		lab := &fakeLab{fail: func(engine.Job) error { return broken }}
-		_, err := lab.executor(t).Run(background, planWith(t, settings(m, 3), 3))
-		if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "every trial failed; the first: ") {
-			t.Errorf("got %v", err)
-		}
-	})
-}
-
-// A lost device ends the tuning: it is no fault of the candidates that were training.
-func TestLostDeviceEndsTheTuning(t *testing.T) {
-	methods(t, func(t *testing.T, m Method) {
-		lost := fmt.Errorf("some GPU: %w", engine.ErrLost)
-		lab := &fakeLab{fail: func(job engine.Job) error {
-			if job.Trial == 2 {
-				return lost
-			}
-			return nil
-		}}
-		if _, err := lab.executor(t).Run(background, planWith(t, settings(m, 5), 5)); !errors.Is(err, lost) || strings.Contains(err.Error(), "every trial") {
-			t.Errorf("got %v", err)
-		}
-		if lab.open != 0 {
-			t.Errorf("%d things aren't closed", lab.open)
 		}
 	})
 }
@@ -353,56 +282,6 @@ func TestFinalRunDivergesOrFails(t *testing.T) {
 	}}
 	if _, err := lab.executor(t).Run(background, plan); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "final run: ") {
 		t.Errorf("failed: %v", err)
-	}
-}
-
-func TestWarmStart(t *testing.T) {
-	for _, warm := range []bool{false, true} {
-		lab := &fakeLab{accuracy: scores(map[float64]float64{0.1: 0.5, 1: 0.75, 10: 0.25})}
-		s := settings(Variant1, 6)
-		s.WarmStart = warm
-		plan := planWith(t, s, 6)
-		result := mustRun(t, lab.executor(t), plan)
-
-		// The winner's model is what the baseline of the same trials would release.
-		trial := plan.trial(result.Private.Best)
-		trial.Initial = drawn(trial.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: trial.Trial}))
-		trainer, err := train.New(lab, linear(), labelled(t, 200, 1).Data, trial)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := trainer.Train(background, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		winner := again.Parameters[0].Values
-		if started := lab.jobs[FinalStream].Initial; reflect.DeepEqual(started, winner) != warm {
-			t.Errorf("warm start %v: the final run began with %v, the winner ended with %v", warm, started, winner)
-		}
-	}
-}
-
-func TestCancel(t *testing.T) {
-	tests := []struct {
-		method Method
-		trial  int // in which to cancel
-	}{{Baseline, 1}, {Baseline, 4}, {Variant1, 1}, {Variant1, 4}, {Variant1, 0}}
-	for _, tt := range tests {
-		lab := &fakeLab{}
-		ctx, cancel := context.WithCancel(background)
-		e := lab.executor(t)
-		lab.after = func(job engine.Job, step int) {
-			if int(job.Trial) == tt.trial && step == 5 { // trial i, counted from 1, has stream i
-				cancel()
-			}
-		}
-		result, err := e.Run(ctx, planWith(t, settings(tt.method, 4), 4))
-		if !errors.Is(err, context.Canceled) || !reflect.DeepEqual(result, Result{}) {
-			t.Errorf("%+v: %+v, %v", tt, result, err)
-		}
-		if lab.open != 0 {
-			t.Errorf("%+v: %d runs left open", tt, lab.open)
-		}
 	}
 }
 

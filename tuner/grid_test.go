@@ -3,7 +3,6 @@ package tuner
 import (
 	"errors"
 	"math"
-	"math/big"
 	"slices"
 	"testing"
 
@@ -48,118 +47,6 @@ func TestListsAreAProduct(t *testing.T) {
 	}
 	if g, err := (Lists{LearningRates: []float64{1}, SamplingRates: []float64{0.1, 0.2}, ClippingNorms: []float64{1, 2}}).Grid(); err != nil || len(g) != 4 || g[3] != (Candidate{1, 0.2, 0, 0, 2}) {
 		t.Errorf("without epochs: %v, %v", g, err)
-	}
-}
-
-// slowEpsilon returns the epsilon of one run by the formulas of Mironov, Talwar and Zhang and of the conversion, with
-// 200 bits and sums as they are printed: it shares nothing with the accountant. Its orders are 2 to 32, which are
-// enough where the best isn't the last.
-func slowEpsilon(t *testing.T, r Run, delta float64) float64 {
-	t.Helper()
-	best, at := math.Inf(1), 0
-	for a := 2; a <= 32; a++ {
-		sum := new(big.Float).SetPrec(200)
-		for k := 0; k <= a; k++ {
-			term := new(big.Float).SetPrec(200).SetInt(new(big.Int).Binomial(int64(a), int64(k)))
-			term.Mul(term, bigPower(1-r.SamplingRate, a-k))
-			term.Mul(term, bigPower(r.SamplingRate, k))
-			term.Mul(term, bigExp(float64(k)*float64(k-1)/(2*r.NoiseMultiplier*r.NoiseMultiplier)))
-			sum.Add(sum, term)
-		}
-		alpha := float64(a)
-		epsilon := float64(r.Steps)*bigLog(sum)/(alpha-1) + math.Log1p(-1/alpha) - math.Log(delta*alpha)/(alpha-1)
-		if epsilon < best {
-			best, at = epsilon, a
-		}
-	}
-	if at == 32 && best < 8 {
-		t.Fatalf("%+v: the best order may be above 32", r)
-	}
-	return best
-}
-
-func bigPower(x float64, n int) *big.Float {
-	power := new(big.Float).SetPrec(200).SetInt64(1)
-	for square := new(big.Float).SetPrec(200).SetFloat64(x); n > 0; n /= 2 {
-		if n%2 == 1 {
-			power.Mul(power, square)
-		}
-		square.Mul(square, square)
-	}
-	return power
-}
-
-// bigExp returns e^x, however large, with the digits of a float64.
-func bigExp(x float64) *big.Float {
-	whole := math.Floor(x / math.Ln2)
-	return new(big.Float).SetPrec(200).SetMantExp(big.NewFloat(math.Exp(x-whole*math.Ln2)), int(whole))
-}
-
-func bigLog(x *big.Float) float64 {
-	less := new(big.Float).SetPrec(200).Sub(x, big.NewFloat(1)) // near 1 the logarithm is of the difference
-	if f, _ := less.Float64(); math.Abs(f) < 0.5 {
-		return math.Log1p(f)
-	}
-	mantissa := new(big.Float)
-	exponent := x.MantExp(mantissa)
-	f, _ := mantissa.Float64()
-	return math.Log(f) + float64(exponent)*math.Ln2
-}
-
-// bisect returns the smallest noise with which one run costs at most the target.
-func bisect(t *testing.T, r Run, target float64) float64 {
-	t.Helper()
-	low, high := 0.3, 30.0
-	for high/low > 1+1e-7 {
-		r.NoiseMultiplier = math.Sqrt(low * high)
-		if slowEpsilon(t, r, 1e-5) <= target {
-			high = r.NoiseMultiplier
-		} else {
-			low = r.NoiseMultiplier
-		}
-	}
-	return high
-}
-
-// The noise of a grid is checked against another search: over the target by bisection, within it over each run's noise,
-// and the single runs' epsilons are those of slowEpsilon. Both searches stop at about 1e-6.
-func TestCalibratedGridIsTheSlowOne(t *testing.T) {
-	long.SkipRace(t, "it runs nothing side by side")
-	s := mnist(Variant1)
-	s.Space = Grid{{SamplingRate: 0.0213, Steps: 469}, {SamplingRate: 0.0427, Steps: 937}, {SamplingRate: 0.0427, Steps: 234}}
-	const epsilon, delta = 4, 1e-5
-	got, g, err := Calibrate(s, epsilon, delta, accountant.Options{Mode: accountant.Paper})
-	if err != nil {
-		t.Fatal(err)
-	}
-	low, high := 0.5, 5.0
-	var want []float64
-	for high-low > 1e-5 {
-		target := (low + high) / 2
-		var events []accountant.Event
-		var noises []float64
-		for _, c := range grid(s) {
-			noise := bisect(t, c.run(), target)
-			noises = append(noises, noise)
-			events = append(events, accountant.DPSGD(c.SamplingRate, noise, c.Steps))
-		}
-		cost, err := accountant.Epsilon(accountant.Variant1(0.1, s.Repetitions, accountant.MaxOver{Events: events}), delta, accountant.Options{Mode: accountant.Paper})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if cost.Epsilon <= epsilon {
-			low, want = target, noises
-		} else {
-			high = target
-		}
-	}
-	for i, c := range grid(got) {
-		if math.Abs(c.NoiseMultiplier/want[i]-1) > 1e-5 {
-			t.Errorf("%d steps at %v: noise %v, want %v", c.Steps, c.SamplingRate, c.NoiseMultiplier, want[i])
-		}
-	}
-	if !(g.Epsilon <= epsilon && g.Epsilon > epsilon*(1-1e-6)) {
-		t.Errorf("guarantee %+v", g)
 	}
 }
 
@@ -229,28 +116,6 @@ func checkGuarantee(t *testing.T, s Settings, g accountant.Guarantee, epsilon, d
 	}
 	if err := s.Validate(); err != nil {
 		t.Error(err)
-	}
-}
-
-// Where all candidates have the same sampling rate and steps, the answer is that of one kind of run, to the last bit.
-func TestGridOfOneRunIsThatRun(t *testing.T) {
-	long.SkipRace(t, "it runs nothing side by side")
-	for _, mode := range []accountant.Mode{accountant.Paper, accountant.Best} {
-		s := mnist(Variant1)
-		o := accountant.Options{Mode: mode}
-		want, err := accountant.CalibrateNoise(2, 1e-5, o, func(noise float64) accountant.Event {
-			return accountant.Variant1(0.1, accountant.Poisson{Mean: 15}, accountant.DPSGD(0.0213, noise, 1878))
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, _, err := Calibrate(s, 2, 1e-5, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if noise := grid(got)[1].NoiseMultiplier; noise != want {
-			t.Errorf("%s: noise %v, want %v", mode, noise, want)
-		}
 	}
 }
 

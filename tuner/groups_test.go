@@ -3,6 +3,7 @@ package tuner
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/engine"
@@ -85,17 +86,20 @@ func TestTheWinnerNeedNotBeTheFirst(t *testing.T) {
 	})
 }
 
-// A plan that is changed while it is carried out has no effect.
+// Neither a plan nor a space that is changed on the way changes what is trained and charged.
 func TestAPlanIsCarriedOutAsItWasChecked(t *testing.T) {
-	plan := planWith(t, settings(Variant2, 3), 3)
+	s := settings(Variant2, 3)
+	plan, event := planWith(t, s, 3), s.Event()
 	lab := &fakeLab{}
 	e := lab.executor(t)
 	e.Progress = func(PrivateProgress) {
 		for i := range grid(plan.Settings) {
-			grid(plan.Settings)[i].NoiseMultiplier = 0
+			grid(plan.Settings)[i].NoiseMultiplier, grid(s)[i].NoiseMultiplier = 0, 1e-3
 		}
 	}
-	mustRun(t, e, plan)
+	if got := mustRun(t, e, plan).Released.Event; !reflect.DeepEqual(got, event) {
+		t.Errorf("event %+v, want %+v", got, event)
+	}
 	for trial, j := range lab.jobs {
 		if j.Mechanism.NoiseMultiplier != 2 {
 			t.Errorf("trial %d has noise %v", trial, j.Mechanism.NoiseMultiplier)

@@ -51,6 +51,15 @@ func (x *execution) releasedScore(ctx context.Context, e Executor, heldOut *trai
 	return heldOut.Release(outputs, x.plan.Settings.Samples, x.plan.Private.Key)
 }
 
+// values returns a model's values as initial ones.
+func values(model []train.Parameter) [][]float32 {
+	var out [][]float32
+	for _, p := range model {
+		out = append(out, p.Values)
+	}
+	return out
+}
+
 // withHoldOutNoise returns s with the smallest noise of scores with which held-out samples meet a budget. They need no
 // share of it: see [Settings.Event].
 func (s Settings) withHoldOutNoise(epsilon, delta float64, o accountant.Options) (Settings, error) {

@@ -2,7 +2,6 @@ package tuner
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"github.com/dptrain/dptrain/cpu"
@@ -43,24 +42,5 @@ func TestPrivateLabelsMayBeTheSame(t *testing.T) {
 	s.HoldOut = train.HeldOutSettings{}
 	if _, err := e.Run(context.Background(), planWith(t, s, 2)); err == nil {
 		t.Error("public samples of equal labels have an R²")
-	}
-}
-
-// Without a test set plans of both kinds fail before anything trains.
-func TestNoTestSet(t *testing.T) {
-	lab := &fakeLab{}
-	e := lab.executor(t)
-	e.Test = nil
-	s := settings(Variant1, 3)
-	if _, err := e.Run(context.Background(), planWith(t, s, 2)); err == nil {
-		t.Error("scored on nothing")
-	}
-	s.HoldOut = train.HeldOutSettings{Rate: 0.3, NoiseMultiplier: 2}
-	var wrong *train.SettingError
-	if _, err := e.Run(context.Background(), planWith(t, s, 2)); !errors.As(err, &wrong) {
-		t.Errorf("held-out samples without labels: %v", err)
-	}
-	if lab.stepped > 0 {
-		t.Error("something was trained")
 	}
 }

@@ -73,38 +73,6 @@ func TestRunsTrainWhatTheyDraw(t *testing.T) {
 	})
 }
 
-// The same holds for candidates that are drawn from ranges and fitted below a line, and the line is charged.
-func TestRunsOfARegionTrainWhatTheyDraw(t *testing.T) {
-	r := region()
-	r.Epochs = Between(0.2, 0.5)
-	s := searching(t, Variant1, r)
-	plan := planWith(t, s, 12)
-	lab := &fakeLab{}
-	result := mustRun(t, lab.executor(t), plan)
-	steps := 0
-	for i, trial := range plan.Private.Trials {
-		c, job := trial.Candidate, lab.jobs[uint32(i)+1]
-		if want := mechanismOf(c, 40); job.Mechanism != want || job.Optimizer.LearningRate != c.LearningRate {
-			t.Errorf("trial %d of %+v trains by %+v at %v", i, c, job.Mechanism, job.Optimizer.LearningRate)
-		}
-		steps += c.Steps
-	}
-	won := plan.Private.Trials[result.Private.Best].Candidate
-	if final := lab.jobs[FinalStream]; final.Mechanism != mechanismOf(won, 160) || final.Optimizer.LearningRate != s.FinalLearningRate(won.LearningRate) {
-		t.Errorf("the final run of %+v trains by %+v at %v", won, final.Mechanism, final.Optimizer.LearningRate)
-	}
-	if lab.stepped != steps+won.Steps || result.Released.Hyperparameters.Tuned != won {
-		t.Errorf("%d steps are taken, want %d; released %+v", lab.stepped, steps+won.Steps, result.Released.Hyperparameters)
-	}
-	line := s.Space.(Region).Line
-	want := accountant.Variant1(0.2, accountant.Poisson{Mean: 15}, line)
-	if g, err := accountant.Epsilon(result.Released.Event, 1e-5, accountant.Options{Mode: accountant.Tight}); err != nil || g.Epsilon > 4 {
-		t.Errorf("the release costs %+v, %v", g, err)
-	} else if w, err := accountant.Epsilon(want, 1e-5, accountant.Options{Mode: accountant.Tight}); err != nil || math.Abs(w.Epsilon-g.Epsilon) > 1e-12 {
-		t.Errorf("the release costs %v, the line %v, %v", g.Epsilon, w.Epsilon, err)
-	}
-}
-
 // Candidates that differ in sampling rate, steps or noise are two kinds of run, and both are charged; those
 // that differ in nothing else are one.
 func TestEveryKindOfRunIsCharged(t *testing.T) {

@@ -1,27 +1,17 @@
 package tuner
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/dptrain/dptrain/train"
 )
 
-// keptOutcome is the outcome of a trial that has ended, as it is kept. JSON has no -Inf: a trial without a model has no
-// score.
-type keptOutcome struct {
-	Score    *float64             `json:"score,omitempty"`
-	Diverged bool                 `json:"diverged,omitempty"`
-	Failure  string               `json:"failure,omitempty"`
-	Seconds  float64              `json:"seconds"`
-	Curve    []train.PrivatePoint `json:"curve,omitempty"`
-}
-
-// outcomesName is the name of the outcomes in the store.
-const outcomesName = "outcomes"
+// The names in the store.
+const (
+	outcomesName = "outcomes" // of the trials that have ended
+	modelName    = "model"    // of the best trial, if it was carried out elsewhere: there is no state of it here
+)
 
 // keep keeps the outcomes of the trials so far and the state of the best, and forgets the states of the others. The
 // order is that in which a crash in between costs nothing.
@@ -48,60 +38,87 @@ func (x *execution) keep() error {
 	return x.keeper.Forget(others...)
 }
 
-// keepOutcomes keeps the outcomes of the trials that have ended, as a list with null for each that hasn't.
+// keepOutcomes keeps the outcomes of the trials that have ended.
 func (x *execution) keepOutcomes() error {
-	kept := []*keptOutcome{}
+	var ended []PrivateOutcome
 	for i, o := range x.outcomes {
 		if !o.missing {
-			kept = append(append(kept, make([]*keptOutcome, i-len(kept))...), keptOf(o))
+			ended = append(ended, privateOf(i, o))
 		}
 	}
-	text, err := json.Marshal(kept)
-	if err != nil {
-		return fmt.Errorf("encode the outcomes: %w", err)
-	}
-	sum, err := x.sum(text)
-	if err != nil {
+	return x.save(outcomesName, ended)
+}
+
+// keepModel keeps the model of trial i, and its outcome with it, in place of an earlier one.
+func (x *execution) keepModel(i int) error {
+	o := privateOf(i, x.outcomes[i])
+	o.Parameters = x.outcomes[i].model
+	if err := x.save(modelName, []PrivateOutcome{o}); err != nil {
 		return err
 	}
-	if err := x.keeper.Store.Save(outcomesName, append(sum, text...)); err != nil {
-		return fmt.Errorf("save the outcomes: %w", err)
-	}
+	x.stored = i
 	return nil
 }
 
-// keptOf returns an outcome as it is kept.
-func keptOf(o outcome) *keptOutcome {
-	k := &keptOutcome{Diverged: o.record.Diverged, Failure: o.record.Failure, Seconds: o.record.Seconds, Curve: o.record.Curve}
-	if o.record.Score != lowest {
-		k.Score = &o.record.Score
-	}
-	return k
+// privateOf returns an outcome as it is kept, without its model.
+func privateOf(i int, o outcome) PrivateOutcome {
+	r := o.record
+	return PrivateOutcome{Trial: i, Score: r.Score, Diverged: r.Diverged, Failure: r.Failure, Trace: train.PrivateTrace{Seconds: r.Seconds}}
 }
 
-// outcomeOf returns the outcome of trial i that is kept as k.
-func (x *execution) outcomeOf(i int, k keptOutcome) outcome {
+// outcomeOf returns a kept outcome, without its model.
+func (x *execution) outcomeOf(k PrivateOutcome) outcome {
 	o := outcome{record: PrivateTrial{
-		Trial: x.plan.Private.Trials[i], Score: lowest, Diverged: k.Diverged, Failure: k.Failure, Seconds: k.Seconds, Curve: k.Curve,
+		Trial: x.plan.Private.Trials[k.Trial], Score: k.Score, Diverged: k.Diverged, Failure: k.Failure, Seconds: k.Trace.Seconds,
 	}}
-	if k.Score != nil {
-		o.record.Score = *k.Score
-	}
 	if k.Failure != "" {
 		o.err = errors.New(k.Failure)
 	}
 	return o
 }
 
-// sum returns what stands before kept outcomes: a hash of them and of the plan, which has the key. A score that is
-// damaged, or of another run, would select another model without a word.
-func (x *execution) sum(text []byte) ([]byte, error) {
+// kind names kept outcomes and their plan, which has the key. A score that is damaged, or of another run, would select
+// another model without a word.
+func (x *execution) kind(name string) (string, error) {
 	plan, err := x.plan.digest()
+	return "dptrain kept " + name + " of plan " + plan, err
+}
+
+func (x *execution) save(name string, outcomes []PrivateOutcome) error {
+	kind, err := x.kind(name)
+	if err != nil {
+		return err
+	}
+	data, err := sealOutcomes(kind, outcomes)
+	if err != nil {
+		return err
+	}
+	if err := x.keeper.Store.Save(name, data); err != nil {
+		return fmt.Errorf("save the %s of trials: %w", name, err)
+	}
+	return nil
+}
+
+// load returns the outcomes that the store has under a name, none if it has nothing.
+func (x *execution) load(name string) ([]PrivateOutcome, error) {
+	data, err := x.keeper.Store.Load(name)
+	if err != nil || data == nil {
+		return nil, err
+	}
+	kind, err := x.kind(name)
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(append([]byte(plan+"\n"), text...))
-	return sum[:], nil
+	outcomes, err := unsealOutcomes(kind, data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the %s of trials: %w", train.ErrState, name, err)
+	}
+	for _, o := range outcomes {
+		if n := len(x.plan.Private.Trials); o.Trial < 0 || o.Trial >= n {
+			return nil, fmt.Errorf("%w: the %s of trial %d, and the plan has %d", train.ErrState, name, o.Trial, n)
+		}
+	}
+	return outcomes, nil
 }
 
 // kept returns the outcomes that the store has. Those of the other trials are missing.
@@ -113,14 +130,12 @@ func (x *execution) kept() ([]outcome, error) {
 	if x.keeper.Store == nil {
 		return outcomes, nil
 	}
-	kept, err := x.readOutcomes()
+	kept, err := x.load(outcomesName)
 	if err != nil {
 		return nil, err
 	}
-	for i, k := range kept {
-		if k != nil {
-			outcomes[i] = x.outcomeOf(i, *k)
-		}
+	for _, k := range kept {
+		outcomes[k.Trial] = x.outcomeOf(k)
 	}
 	modelled, o, err := x.readModel()
 	if err != nil {
@@ -145,28 +160,22 @@ func (x *execution) kept() ([]outcome, error) {
 	return outcomes, err
 }
 
-// readOutcomes returns the list that the store has, nil for each trial that hasn't ended; it may be shorter.
-func (x *execution) readOutcomes() ([]*keptOutcome, error) {
-	text, err := x.keeper.Store.Load(outcomesName)
-	if err != nil || text == nil {
-		return nil, err
+// readModel returns the trial whose model is kept by keepModel, and its outcome with the model; none for no model.
+func (x *execution) readModel() (trial int, o outcome, err error) {
+	kept, err := x.load(modelName)
+	if err != nil || len(kept) == 0 {
+		return none, o, err
 	}
-	head := min(sha256.Size, len(text))
-	sum, err := x.sum(text[head:])
-	if err != nil {
-		return nil, err
+	if x.shapes, err = x.shape(); err != nil {
+		return none, o, err
 	}
-	if !bytes.Equal(sum, text[:head]) {
-		return nil, fmt.Errorf("%w: outcomes of trials: checksum differs", train.ErrState)
+	o = x.outcomeOf(kept[0])
+	model, problem := x.modelOf(kept[0].Parameters)
+	if problem != "" {
+		return none, o, fmt.Errorf("%w: the best trial's model: %s", train.ErrState, problem)
 	}
-	var kept []*keptOutcome
-	if err := json.Unmarshal(text[head:], &kept); err != nil {
-		return nil, fmt.Errorf("%w: outcomes of trials: %w", train.ErrState, err)
-	}
-	if len(kept) > len(x.plan.Private.Trials) {
-		return nil, fmt.Errorf("%w: outcomes of %d trials, and the plan has %d", train.ErrState, len(kept), len(x.plan.Private.Trials))
-	}
-	return kept, nil
+	o.model, x.stored = model, kept[0].Trial
+	return kept[0].Trial, o, nil
 }
 
 // stateModel returns the model of a trial that has ended here.

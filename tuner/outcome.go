@@ -19,8 +19,8 @@ type PrivateOutcome struct {
 	Diverged bool    // its parameters aren't finite, so that it has no model
 	Failure  string  // the error, if it failed, so that it has no model; at most 64 KiB of UTF-8
 	Trace    train.PrivateTrace
-	// Parameters is the trial's model, by the order of the model's parameters, if the plan needs the models of its
-	// trials: the baseline releases the best, and a warm start begins with it. Otherwise it is nil.
+	// Parameters is the trial's model, by the order of the model's parameters, of a baseline plan, which releases the
+	// best. Otherwise it is nil.
 	Parameters []train.Parameter
 }
 
@@ -31,7 +31,7 @@ var ErrOutcome = errors.New("wrong outcome of a trial")
 const maxFailure = 64 << 10
 
 // needsModels reports whether the plan needs the model of its best trial, and not its candidate alone.
-func (s Settings) needsModels() bool { return s.Method == Baseline || s.WarmStart }
+func (s Settings) needsModels() bool { return s.Method == Baseline }
 
 // privateOutcome returns the outcome of a trial that has ended, for another process.
 func (x *execution) privateOutcome(i int, t train.Trained) PrivateOutcome {
@@ -60,7 +60,7 @@ func failureOf(err error) string {
 }
 
 // believe returns the outcome of a trial that was carried out elsewhere, once it is checked. The error wraps
-// [ErrOutcome]. It copies the outcome's slices.
+// [ErrOutcome].
 func (x *execution) believe(o PrivateOutcome) (outcome, error) {
 	wrong := func(format string, args ...any) (outcome, error) {
 		return outcome{}, fmt.Errorf("%w: trial %d: %s", ErrOutcome, o.Trial, fmt.Sprintf(format, args...))
@@ -81,13 +81,12 @@ func (x *execution) believe(o PrivateOutcome) (outcome, error) {
 		return wrong("score %v without a model; want -Inf", o.Score)
 	case has && !x.scorable(o.Score):
 		return wrong("score %v isn't one by the metric %s", o.Score, x.metric)
-	}
-	if problem := x.wrongTrace(o); problem != "" {
-		return wrong("%s", problem)
+	case !(o.Trace.Seconds >= 0) || !finite(o.Trace.Seconds): // which JSON can't keep
+		return wrong("it took %v seconds", o.Trace.Seconds)
 	}
 	out := outcome{record: PrivateTrial{
 		Trial: x.plan.Private.Trials[o.Trial], Score: o.Score, Diverged: o.Diverged, Failure: o.Failure,
-		Seconds: o.Trace.Seconds, Curve: slices.Clone(o.Trace.Curve),
+		Seconds: o.Trace.Seconds,
 	}}
 	if o.Failure != "" {
 		out.err = errors.New(o.Failure)
@@ -121,22 +120,6 @@ func (x *execution) scorable(score float64) bool {
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// wrongTrace returns what is wrong with the trace of an outcome, or nothing. JSON can't keep numbers that aren't
-// finite.
-func (x *execution) wrongTrace(o PrivateOutcome) string {
-	if s := o.Trace.Seconds; !finite(s) || s < 0 {
-		return fmt.Sprintf("it took %v seconds", s)
-	}
-	before, steps := 0, x.plan.Private.Trials[o.Trial].Candidate.Steps
-	for _, p := range o.Trace.Curve {
-		if p.Step <= before || p.Step > steps || !finite(p.Score) {
-			return fmt.Sprintf("its learning curve has score %v at step %d of %d, after step %d", p.Score, p.Step, steps, before)
-		}
-		before = p.Step
-	}
-	return ""
-}
 
 // modelOf returns a copy of a model's parameters, or what is wrong with them.
 func (x *execution) modelOf(given []train.Parameter) (model []train.Parameter, problem string) {

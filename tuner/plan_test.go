@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
-	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/train"
 	"pgregory.net/rapid"
 )
@@ -113,18 +112,6 @@ func TestPlanNeedsAKey(t *testing.T) {
 	})
 }
 
-// The trained runs are charged, even if the caller's search space changes on the way.
-func TestPlanOwnsItsSpace(t *testing.T) {
-	s := settings(Variant2, 3)
-	lab := &fakeLab{}
-	e := lab.executor(t)
-	e.Progress = func(PrivateProgress) { grid(s)[0].NoiseMultiplier = 1e-3 }
-	want := s.Event()
-	if got := mustRun(t, e, planWith(t, s, 3)).Released.Event; !reflect.DeepEqual(got, want) {
-		t.Errorf("event %+v, want %+v", got, want)
-	}
-}
-
 // More trials don't change the earlier ones.
 func TestCandidatesDoNotDependOnK(t *testing.T) {
 	few, many := mustPlan(t, settings(Variant1, 2), 5), mustPlan(t, settings(Variant1, 50), 5)
@@ -189,38 +176,6 @@ func TestDrawsHaveTheirDistributions(t *testing.T) {
 	for i, n := range inSubset {
 		near(fmt.Sprintf("share of runs with sample %d in X1", i), n/runs, 0.3, math.Sqrt(0.21/runs))
 	}
-}
-
-// The number of trials has the mean that the accountant charges, with fixed seeds. Each bound is five standard
-// deviations, which a right implementation would exceed under a new choice of seeds with probability below 1e-5 in all.
-func TestTrialsHaveTheirMean(t *testing.T) {
-	long.SkipRace(t, "it runs nothing side by side")
-	const runs, mean = 2000, 6.0
-	negative := func(shape float64) (accountant.Repetitions, float64) {
-		d, err := accountant.NegativeBinomial(shape, mean)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d, mean*(1+shape)*(1-d.Success)/d.Success + mean - mean*mean // E K(K-1) + E K - (E K)^2
-	}
-	poisson := accountant.TruncatedPoisson{Rate: 5.984901226402594} // the root of r/(1-e^-r) = 6, by bisection
-	check := func(r accountant.Repetitions, variance float64) {
-		t.Helper()
-		s, k := settings(Baseline, 1), 0
-		s.Repetitions = r
-		for seed := range uint64(runs) {
-			k += len(mustPlan(t, s, seed).Private.Trials)
-		}
-		if got := float64(k) / runs; math.Abs(got-mean) > 5*math.Sqrt(variance/runs) {
-			t.Errorf("%#v: mean %v, want %v within %v", r, got, mean, 5*math.Sqrt(variance/runs))
-		}
-	}
-	check(accountant.Poisson{Mean: mean}, mean)
-	check(poisson, mean*(1+poisson.Rate)-mean*mean)
-	check(negative(1))
-	check(negative(0))
-	check(negative(0.5))
-	check(negative(-0.5))
 }
 
 func TestPlanKeepsItsDrawsPrivate(t *testing.T) {

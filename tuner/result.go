@@ -35,9 +35,8 @@ type Hyperparameters struct {
 type Private struct {
 	SubsetSize   int // |X1|; for the baseline the size of what it trains on
 	Trials       []PrivateTrial
-	Best         int                  // index of the winning trial; -1 if no trial was drawn
-	FinalSeconds float64              // duration of the final run
-	FinalCurve   []train.PrivatePoint // learning curve of the final run
+	Best         int     // index of the winning trial; -1 if no trial was drawn
+	FinalSeconds float64 // duration of the final run
 }
 
 // PrivateTrial is the outcome of one trial.
@@ -48,5 +47,4 @@ type PrivateTrial struct {
 	Failure  string  // the error, if it failed
 	// The share of the time that this trial took of the time of all beside it: see [train.PrivateTrace].
 	Seconds float64
-	Curve   []train.PrivatePoint // learning curve
 }

@@ -18,7 +18,6 @@ type Settings struct {
 	Space       Space
 	Optimizer   train.Optimizer // its LearningRate is 0: candidates have their own
 	Samples     int             // n, the size of X
-	WarmStart   bool            // the final run begins with the winning trial's model
 	RowsPerUnit int             // samples of a unit, whose privacy is that of all of them; 0 and 1 mean one
 
 	// Division is how [Calibrate] divides the budget over runs that differ in sampling rate or steps. It has no effect

@@ -1,7 +1,6 @@
 package tuner
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"reflect"
@@ -11,7 +10,6 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/train"
-	"pgregory.net/rapid"
 )
 
 func TestExtrapolation(t *testing.T) {
@@ -95,35 +93,6 @@ func TestEvent(t *testing.T) {
 	}
 }
 
-// The event of a plan charges the distribution that its trials are drawn from, and survives its JSON form.
-func TestEventHoldsTheDistribution(t *testing.T) {
-	base := accountant.DPSGD(0.1, 2, 10)
-	build := map[Method]func(accountant.Repetitions) accountant.Event{
-		Baseline: func(r accountant.Repetitions) accountant.Event { return accountant.Baseline(r, base) },
-		Variant1: func(r accountant.Repetitions) accountant.Event { return accountant.Variant1(0.2, r, base) },
-		Variant2: func(r accountant.Repetitions) accountant.Event { return accountant.Variant2(0.2, r, base) },
-	}
-	methods(t, func(t *testing.T, m Method) {
-		rapid.Check(t, func(t *rapid.T) {
-			s := settings(m, 1)
-			s.Repetitions = anyRepetitions(t)
-			want := build[m](s.Repetitions)
-			got := s.Event()
-			text, err := json.Marshal(got)
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantText, err := json.Marshal(want)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !reflect.DeepEqual(got, want) || string(text) != string(wantText) {
-				t.Fatalf("%+v, as JSON %s, want %+v, %s", got, text, want, wantText)
-			}
-		})
-	})
-}
-
 func TestSettingsString(t *testing.T) {
 	s := settings(Variant1, 15)
 	s.SubsetRate, s.Samples = 0.1, 60000
@@ -134,21 +103,6 @@ final run: nominally 54000 samples, learning rate x 9
 `
 	if got := s.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-func TestOtherDistributionsOfK(t *testing.T) {
-	s := settings(Variant1, 1)
-	s.Repetitions = accountant.TruncatedPoisson{Rate: 0.1}
-	for seed := range uint64(50) {
-		if k := len(mustPlan(t, s, seed).Private.Trials); k == 0 {
-			t.Fatal("a truncated distribution gave no trial")
-		}
-	}
-	s.Repetitions = accountant.TruncatedNegativeBinomial{Shape: -2, Success: 0.5}
-	var event *accountant.EventError
-	if err := s.Validate(); !errors.As(err, &event) {
-		t.Errorf("got %v", err)
 	}
 }
 

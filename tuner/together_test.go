@@ -16,6 +16,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/long"
+	"github.com/dptrain/dptrain/internal/safetensors"
 	"github.com/dptrain/dptrain/train"
 	"pgregory.net/rapid"
 )
@@ -29,10 +30,11 @@ func mixed(t testing.TB) (plans []Plan, names []string) {
 	}{
 		{"variant 1", 4, func(*Settings) {}},
 		{"no trial", 0, func(*Settings) {}},
-		{"variant 2, warm", 30, func(s *Settings) { s.Method, s.WarmStart = Variant2, true }},
+		{"variant 2", 30, func(s *Settings) { s.Method = Variant2 }},
 		{"baseline", 35, func(s *Settings) { s.Method = Baseline }},
 		{"baseline, no trial", 0, func(s *Settings) { s.Method = Baseline }},
 		{"adam", 3, func(s *Settings) { s.Optimizer = train.Adam(0) }},
+		{"averaged baseline", 3, func(s *Settings) { s.Method, s.Optimizer = Baseline, everything() }},
 		{"all settings", 3, func(s *Settings) { s.Optimizer = everything() }},
 		{"some diverge", 5, func(s *Settings) { s.Space = LearningRates(grid(*s)[0], 1e60, 0.3) }},
 		{"all diverge, baseline", 2, func(s *Settings) { s.Method, s.Space = Baseline, LearningRates(grid(*s)[0], 1e60) }},
@@ -83,8 +85,12 @@ func timelessStore(s *shelf) map[string]string {
 		case strings.HasPrefix(name, "trace-"):
 			content = nil
 		case name == "outcomes":
+			_, metadata, err := safetensors.Decode(content[sha256.Size:])
+			if err != nil {
+				panic(err)
+			}
 			var all []map[string]any
-			if err := json.Unmarshal(content[sha256.Size:], &all); err != nil {
+			if err := json.Unmarshal([]byte(metadata["header"]), &all); err != nil {
 				panic(err)
 			}
 			for _, o := range all {
@@ -164,7 +170,6 @@ func TestRandomPlansSideBySide(t *testing.T) {
 		var want []ending
 		for range rapid.IntRange(0, 6).Draw(rt, "plans") {
 			s := settings(rapid.SampledFrom([]Method{Baseline, Variant1, Variant2}).Draw(rt, "method"), rapid.SampledFrom([]float64{0.5, 3, 40}).Draw(rt, "mean"))
-			s.WarmStart = s.Method != Baseline && rapid.Bool().Draw(rt, "warm")
 			plan, err := NewPlan(s, train.InsecureKey(rapid.Uint64().Draw(rt, "seed")))
 			if err != nil {
 				rt.Fatal(err)
@@ -370,7 +375,7 @@ func TestAStoreThatFailsStopsAllPlans(t *testing.T) {
 		plan  string
 		state string // of another plan, which is saved
 	}{
-		{"state-3", "baseline", "state-1"}, {"outcomes", "variant 2, warm", "state-0"}, {"state-0", "adam", "state-0"},
+		{"state-3", "baseline", "state-1"}, {"outcomes", "variant 2", "state-0"}, {"state-0", "adam", "state-0"},
 	} {
 		culprit := slices.Index(names, c.plan)
 		var work []Work
@@ -436,9 +441,16 @@ func TestPlansGoOnInAnyCompany(t *testing.T) {
 	executor := kept(t, nil, 200)
 	var want []Result
 	var errs []error
+	winners := 0 // that aren't the first trial, which could be kept in their place
 	for _, plan := range plans {
 		r, err := executor.Run(t.Context(), plan)
 		want, errs = append(want, timeless(r)), append(errs, err)
+		if r.Private.Best > 0 {
+			winners++
+		}
+	}
+	if winners < 3 {
+		t.Errorf("of %d winners all but %d are first trials: the test shows little", len(plans), winners)
 	}
 	draw := rand.New(rand.NewPCG(5, 6))
 	mixtures := 0 // of plans in their final run and others
@@ -496,22 +508,5 @@ func TestPlansGoOnInAnyCompany(t *testing.T) {
 	}
 	if mixtures < 8 {
 		t.Errorf("%d times plans with outcomes were beside plans without: the test shows little", mixtures)
-	}
-}
-
-// The same plan twice, even with one store, gives its result twice.
-func TestTheSamePlanTwice(t *testing.T) {
-	plan := planWith(t, settings(Variant2, 3), 3)
-	executor, store := kept(t, nil, 200), newShelf()
-	w := Work{Plan: plan, Keeper: train.Keeper{Store: store, Every: time.Microsecond}}
-	results, err := executor.RunAll(t.Context(), w, w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := timeless(mustRun(t, executor, plan))
-	for i, r := range results {
-		if !reflect.DeepEqual(timeless(r), want) {
-			t.Errorf("%d: %+v, want %+v", i, r, want)
-		}
 	}
 }

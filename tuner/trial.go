@@ -18,7 +18,7 @@ type outcome struct {
 // run reports that trial i begins, and returns its run.
 func (x *execution) run(i int) train.Run {
 	s, keeper := x.plan.trial(i), x.keeper
-	keeper.Spacing = train.Spacing{} // the curves of trials are private, like their scores
+	keeper.Spacing = train.Spacing{} // the curves of trials would be private, like their scores
 	run := x.meter.trial(i, s.Privacy).run(s, keeper)
 	run.Test = x.test
 	return run
@@ -30,7 +30,6 @@ func (x *execution) add(i int, t train.Trained) {
 		Trial:   x.plan.Private.Trials[i],
 		Score:   scoreOf(t),
 		Seconds: t.Trace.Seconds,
-		Curve:   t.Trace.Curve,
 	}}
 	switch {
 	case t.Err != nil:

@@ -31,7 +31,7 @@ type accounted struct {
 }
 
 // notAccounted are the setting flags that no cost depends on.
-var notAccounted = []string{"model", "clipping-norm", "optimizer", "momentum", "weight-decay", "schedule", "warmup", "accumulate", "average", "tune", "search", "largest-final-rate", "division", "fixed", "learning-rate", "warm-start", "holdout", "workers", "engine", "devices"}
+var notAccounted = []string{"model", "clipping-norm", "optimizer", "momentum", "weight-decay", "schedule", "warmup", "accumulate", "average", "tune", "search", "largest-final-rate", "division", "fixed", "learning-rate", "holdout", "workers", "engine", "devices"}
 
 func newAccountCommand(g *global) *cobra.Command {
 	cmd := group(&cobra.Command{
@@ -74,7 +74,7 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 			if opts.steps < 0 {
 				return usagef("--steps: must be a number above 0, got %d", opts.steps)
 			}
-			e, err := opts.resolve(cmd.Context())
+			e, err := opts.resolve()
 			if err != nil {
 				return err
 			}

@@ -152,23 +152,18 @@ func (o accountOptions) compareNoise(e configs.Experiment, steps int) (map[strin
 	return answers, nil
 }
 
-func printComparison(w io.Writer, lines []comparison, what string, columns []string) {
-	tw := aligned(w)
-	fmt.Fprintf(tw, "%s", what)
-	for _, column := range columns {
-		fmt.Fprintf(tw, "\t%s", column)
-	}
-	fmt.Fprintln(tw, "\tgradients")
-	for _, line := range lines {
-		fmt.Fprint(tw, line.Method)
-		for _, column := range columns {
+func printComparison(w io.Writer, methods []comparison, what string, modes []string) {
+	lines := [][]string{append(append([]string{what}, modes...), "gradients")}
+	for _, m := range methods {
+		line := []string{m.Method}
+		for _, mode := range modes {
 			text := "none"
-			if v := line.Answers[column]; v != nil {
+			if v := m.Answers[mode]; v != nil {
 				text = report.Up(*v)
 			}
-			fmt.Fprintf(tw, "\t%s", text)
+			line = append(line, text)
 		}
-		fmt.Fprintf(tw, "\t%s\n", report.Grouped(int(math.Round(line.Gradients))))
+		lines = append(lines, append(line, whole(m.Gradients)))
 	}
-	tw.Flush()
+	columns(w, lines...)
 }

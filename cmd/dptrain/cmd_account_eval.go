@@ -2,9 +2,7 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -26,13 +24,12 @@ standard output: for comparisons with other implementations. A question is
   {"id": 1, "function": "dp_epsilon", "params": {...}}
 
 and its answer {"id": 1, "value": 2.5}, with "inf" for a value that isn't finite.
-A line that makes no sense gets {"id": 1, "error": "..."}, and the rest go on; so
-does one of more than 1 MiB, whose id isn't read.
+A line that makes no sense gets {"id": 1, "error": "..."}, and the rest go on.
 
 Functions: ` + strings.Join(accounteval.Functions(), ", ") + `.`,
 		Example: `  dptrain account eval <questions.jsonl >answers.jsonl`,
 		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runAccountEval(cmd.Context(), os.Stdin, g.stdout) },
+		RunE:    func(*cobra.Command, []string) error { return runAccountEval(os.Stdin, g.stdout) },
 	}
 }
 
@@ -48,70 +45,25 @@ type evalAnswer struct {
 	Error string          `json:"error,omitempty"`
 }
 
-func runAccountEval(ctx context.Context, in io.Reader, out io.Writer) error {
-	ctx = unshown(ctx)
-	lines := bufio.NewReader(in)
-	enc := json.NewEncoder(out)
-	for {
-		a, err := await(ctx, "answering questions", func() (*evalAnswer, error) { return nextAnswer(lines) })
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		if a != nil {
-			if err := writeAnswer(ctx, enc, a); err != nil {
-				return err
-			}
-		}
-		if err != nil {
-			return nil
-		}
-	}
-}
-
-// mostQuestion bounds a line, which may have no end.
+// mostQuestion bounds a line, in bytes.
 const mostQuestion = 1 << 20
 
-// nextAnswer answers the next line, unless it is empty. With the last one its error is io.EOF.
-func nextAnswer(lines *bufio.Reader) (*evalAnswer, error) {
-	line, long, err := nextLine(lines)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, coded(codeInput, fmt.Errorf("read questions: %w", err))
-	}
-	if long {
-		return &evalAnswer{ID: json.RawMessage("null"), Error: fmt.Sprintf("a line of more than %d bytes", mostQuestion)}, err
-	}
-	if len(line) == 0 || len(line) == 1 && line[0] == '\n' {
-		return nil, err
-	}
-	a := answer(line)
-	return &a, err
-}
-
-// nextLine reads to the end of a line, of which it keeps no more than may be answered.
-func nextLine(lines *bufio.Reader) (line []byte, long bool, err error) {
-	for {
-		part, err := lines.ReadSlice('\n')
-		if long = long || len(line)+len(part) > mostQuestion; long {
-			line = nil
-		} else {
-			line = append(line, part...)
+func runAccountEval(in io.Reader, out io.Writer) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, mostQuestion)
+	enc := json.NewEncoder(out)
+	for lines.Scan() {
+		if len(lines.Bytes()) == 0 {
+			continue
 		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, long, err
+		if err := enc.Encode(answer(lines.Bytes())); err != nil {
+			return fmt.Errorf("write answer: %w", err)
 		}
 	}
-}
-
-// writeAnswer writes an answer to a reader who may make it wait forever. So it is the one thing that prints and is left
-// to itself by await. The reader then gets all of the answer or nothing, as pipes are for texts that fit into a page.
-func writeAnswer(ctx context.Context, enc *json.Encoder, a *evalAnswer) error {
-	_, err := await(ctx, "answering questions", func() (any, error) {
-		if err := enc.Encode(a); err != nil {
-			return nil, fmt.Errorf("write answer: %w", err)
-		}
-		return nil, nil
-	})
-	return err
+	if err := lines.Err(); err != nil {
+		return coded(codeInput, fmt.Errorf("read questions: %w", err))
+	}
+	return nil
 }
 
 func answer(line []byte) evalAnswer {

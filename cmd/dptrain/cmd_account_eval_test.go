@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"io"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -17,7 +15,7 @@ func TestAccountEval(t *testing.T) {
 {"function": "rdp_to_epsilon", "params": {"alpha": 2, "rdp": 0, "delta": 0.5}}
 {"id": 5, "function": "rdp_to_epsilon", "params": {"alpha": 2, "rdp": 1, "delta": 0}}`
 	var out bytes.Buffer
-	if err := runAccountEval(t.Context(), strings.NewReader(questions), &out); err != nil {
+	if err := runAccountEval(strings.NewReader(questions), &out); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -61,57 +59,12 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// repeating gives a text again and again.
-type repeating struct {
-	text []byte
-	left int
-}
-
-func (r *repeating) Read(p []byte) (int, error) {
-	if r.left == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p[:min(len(p), r.left)], r.text)
-	r.left -= n
-	return n, nil
-}
-
-// A line that never ends is answered without being kept in memory, and the lines after it are answered as well.
+// A line that never ends is an error, and those before it are answered.
 func TestAccountEvalLongLine(t *testing.T) {
 	const question = `{"id": 7, "function": "rdp_to_epsilon", "params": {"alpha": 2, "rdp": 0, "delta": 0.5}}`
-	for _, c := range []struct {
-		in   io.Reader
-		want string
-	}{
-		{io.MultiReader(&repeating{bytes.Repeat([]byte("x"), 4096), 200 << 20}, strings.NewReader("\n"+question)), "null too long, 7 value"},
-		{io.MultiReader(strings.NewReader(question+"\n"), &repeating{bytes.Repeat([]byte("x"), 4096), 20 << 20}), "7 value, null too long"},
-		{io.MultiReader(strings.NewReader(question), &repeating{[]byte("    "), mostQuestion - len(question)}), "7 value"},
-		{io.MultiReader(strings.NewReader(question), &repeating{[]byte("    "), mostQuestion - len(question) + 1}), "null too long"},
-	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		var out bytes.Buffer
-		if err := runAccountEval(t.Context(), c.in, &out); err != nil {
-			t.Fatal(err)
-		}
-		runtime.ReadMemStats(&after)
-		if taken := (after.TotalAlloc - before.TotalAlloc) >> 20; taken > 32 {
-			t.Errorf("%s: %d MB", c.want, taken)
-		}
-		var got []string
-		for line := range strings.Lines(out.String()) {
-			var a evalAnswer
-			if err := json.Unmarshal([]byte(line), &a); err != nil {
-				t.Fatal(err)
-			}
-			kind := "value"
-			if strings.Contains(a.Error, "a line of more than 1048576 bytes") {
-				kind = "too long"
-			}
-			got = append(got, string(a.ID)+" "+kind)
-		}
-		if text := strings.Join(got, ", "); text != c.want {
-			t.Errorf("got %s, want %s", text, c.want)
-		}
+	var out bytes.Buffer
+	err := runAccountEval(strings.NewReader(question+"\n"+strings.Repeat("x", mostQuestion+1)), &out)
+	if exitCode(err) != codeInput || strings.Count(out.String(), `"value"`) != 1 {
+		t.Errorf("%v, %s", err, out.String())
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -41,19 +40,19 @@ CIFAR-10 is trained on as features of resnet20, which has to be fetched too.`,
 			Use:   "list",
 			Short: "What can be trained on, and where it is",
 			Args:  noArgs,
-			RunE:  func(cmd *cobra.Command, _ []string) error { return runDataList(cmd.Context(), g) },
+			RunE:  func(*cobra.Command, []string) error { return runDataList(g) },
 		},
 		&cobra.Command{
 			Use:               "fetch NAME",
 			Short:             "Download a data set, or what is missing of it, and verify it",
-			Args:              oneDataset,
+			Args:              takes(1, 1, "the name of one data set"),
 			ValidArgsFunction: cobra.FixedCompletions(datasets.AllNames(), cobra.ShellCompDirectiveNoFileComp),
 			RunE:              func(cmd *cobra.Command, args []string) error { return runDataFetch(cmd.Context(), g, args[0]) },
 		},
 		&cobra.Command{
 			Use:               "verify [NAME]",
 			Short:             "Compare the files of one data set, or of all that are here, with their checksums",
-			Args:              atMostOneDataset,
+			Args:              takes(0, 1, "the name of one data set"),
 			ValidArgsFunction: cobra.FixedCompletions(datasets.AllNames(), cobra.ShellCompDirectiveNoFileComp),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				if len(args) == 0 {
@@ -66,46 +65,28 @@ CIFAR-10 is trained on as features of resnet20, which has to be fetched too.`,
 	return cmd
 }
 
-func oneDataset(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return usagef("%s wants the name of one data set, got %d arguments; see dptrain data list", cmd.CommandPath(), len(args))
-	}
-	return nil
-}
-
-func atMostOneDataset(cmd *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return oneDataset(cmd, args)
-	}
-	return nil
-}
-
-func runDataList(ctx context.Context, g *global) error {
-	infos, err := await(ctx, "looking for data sets", func() ([]datasets.Info, error) { return datasets.List(datasets.Options{}) })
+func runDataList(g *global) error {
+	infos, err := datasets.List(datasets.Options{})
 	if err != nil {
 		return err
 	}
 	return g.print(infos, func(w io.Writer) {
-		tw := aligned(w)
-		fmt.Fprintln(tw, "NAME\tTRAINING\tTEST\tCLASSES\tSIZE\tWHERE\tDESCRIPTION")
-		for _, i := range infos {
-			if i.Kind != datasets.KindWeights {
-				fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", i.Name, report.Grouped(i.Train), report.Grouped(i.Test), i.Classes, megabytes(i.Bytes), where(i), i.Description)
-			}
-		}
-		tw.Flush()
-		fmt.Fprintln(tw, "\nWEIGHTS\tSIZE\tWHERE\tDESCRIPTION")
+		sets := [][]string{{"NAME", "TRAINING", "TEST", "CLASSES", "SIZE", "WHERE", "DESCRIPTION"}}
+		weights := [][]string{{"WEIGHTS", "SIZE", "WHERE", "DESCRIPTION"}}
+		sources := [][]string{{"NAME", "SOURCE", "LICENCE"}}
 		for _, i := range infos {
 			if i.Kind == datasets.KindWeights {
-				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", i.Name, megabytes(i.Bytes), where(i), i.Description)
+				weights = append(weights, []string{i.Name, megabytes(i.Bytes), where(i), i.Description})
+			} else {
+				sets = append(sets, []string{i.Name, report.Grouped(i.Train), report.Grouped(i.Test), strconv.Itoa(i.Classes), megabytes(i.Bytes), where(i), i.Description})
 			}
+			sources = append(sources, []string{i.Name, i.Source, i.Licence})
 		}
-		tw.Flush()
-		fmt.Fprintln(tw, "\nNAME\tSOURCE\tLICENCE")
-		for _, i := range infos {
-			fmt.Fprintf(tw, "%s\t%s\t%s\n", i.Name, i.Source, i.Licence)
-		}
-		tw.Flush()
+		columns(w, sets...)
+		fmt.Fprintln(w)
+		columns(w, weights...)
+		fmt.Fprintln(w)
+		columns(w, sources...)
 	})
 }
 
@@ -132,9 +113,6 @@ func runDataFetch(ctx context.Context, g *global, name string) error {
 	_, err := follow(ctx, g.console(), "fetching "+name, func(f *follower) (any, error) {
 		return nil, datasets.Fetch(ctx, name, datasets.Options{Progress: experiment.Downloads(f)})
 	})
-	if errors.Is(err, errInterrupted) {
-		return fmt.Errorf("%w; what came so far is kept, fetch again to go on", err)
-	}
 	if err != nil {
 		return err
 	}
@@ -187,19 +165,18 @@ func verify(ctx context.Context, name string) ([]verified, error) {
 // reportVerified prints the state of every file, and returns an error for the first missing or damaged one.
 func reportVerified(g *global, files []verified) error {
 	err := g.print(files, func(w io.Writer) {
-		tw := aligned(w)
+		var lines [][]string
 		for _, f := range files {
-			where := f.Path
+			line := []string{string(f.State), f.Dataset, f.Name, f.Path}
 			if len(f.Addresses) > 0 {
-				where = f.Addresses[0]
+				line[3] = f.Addresses[0]
 			}
-			fmt.Fprintf(tw, "%s\t%s\t%s\t%s", f.State, f.Dataset, f.Name, where)
 			if f.Note != "" {
-				fmt.Fprintf(tw, "\t%s", f.Note)
+				line = append(line, f.Note)
 			}
-			fmt.Fprintln(tw)
+			lines = append(lines, line)
 		}
-		tw.Flush()
+		columns(w, lines...)
 	})
 	if err != nil {
 		return err

@@ -39,12 +39,7 @@ The result is a settings file for --config, to read and change.
 		Example: `  dptrain data describe public.csv --label outcome >mine.yaml
   dptrain data describe public.csv --label visits --task regression --ignore name,phone >mine.yaml
   dptrain tune --config mine.yaml --train private.csv`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("%s wants one public file, got %d arguments", cmd.CommandPath(), len(args))
-			}
-			return nil
-		},
+		Args: takes(1, 1, "one public file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runDataDescribe(cmd.Context(), g, opts, args[0]) },
 	}
 	fs := cmd.Flags()

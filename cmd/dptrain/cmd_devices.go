@@ -1,12 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -57,12 +57,12 @@ insists on GPUs, by --engine cuda or by --devices, exits with 7 instead.`,
   dptrain devices --json
   dptrain tune --dataset mnist --devices 0,1`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDevices(cmd.Context(), g) },
+		RunE: func(*cobra.Command, []string) error { return runDevices(g) },
 	}
 }
 
-func runDevices(ctx context.Context, g *global) error {
-	all, err := await(ctx, "looking for GPUs", g.gpus.list)
+func runDevices(g *global) error {
+	all, err := g.gpus.list()
 	r := devicesResult{Devices: []deviceResult{}}
 	switch {
 	case errors.Is(err, cuda.ErrNoDevice):
@@ -94,16 +94,15 @@ func newDeviceResult(number int, i cuda.Info) deviceResult {
 
 func (r devicesResult) print(w io.Writer) {
 	if len(r.Devices) > 0 {
-		tw := aligned(w)
-		fmt.Fprintln(tw, "NUMBER\tNAME\tMEMORY\tCAPABILITY\tMULTIPROCESSORS\tCUDA\tUSABLE")
+		lines := [][]string{{"NUMBER", "NAME", "MEMORY", "CAPABILITY", "MULTIPROCESSORS", "CUDA", "USABLE"}}
 		for _, d := range r.Devices {
 			usable := "yes"
 			if !d.Usable {
 				usable = "no: " + d.Problem
 			}
-			fmt.Fprintf(tw, "%d\t%s\t%.1f GiB\t%s\t%d\t%s\t%s\n", d.Number, d.Name, float64(d.Memory)/(1<<30), d.ComputeCapability, d.Multiprocessors, d.CUDA, usable)
+			lines = append(lines, []string{strconv.Itoa(d.Number), d.Name, fmt.Sprintf("%.1f GiB", float64(d.Memory)/(1<<30)), d.ComputeCapability, strconv.Itoa(d.Multiprocessors), d.CUDA, usable})
 		}
-		tw.Flush()
+		columns(w, lines...)
 	}
 	if slices.ContainsFunc(r.Devices, func(d deviceResult) bool { return d.Usable }) {
 		return

@@ -68,12 +68,7 @@ name.
 		Example: `  dptrain evaluate runs/files-20261122-100352 held-out.csv
   dptrain evaluate runs/mnist-20261122-100352 --json
   dptrain evaluate runs/mnist-20261122-100352 images-idx3-ubyte.gz labels-idx1-ubyte.gz`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 3 {
-				return usagef("%s wants a run and perhaps a file or two, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
-			}
-			return nil
-		},
+		Args: takes(1, 3, "a run and perhaps a file or two"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runEvaluate(cmd.Context(), g, args[0], args[1:])
 		},
@@ -107,7 +102,7 @@ type evaluatedClass struct {
 }
 
 func runEvaluate(ctx context.Context, g *global, run string, files []string) (err error) {
-	r, err := await(ctx, "reading the model", func() (*experiment.Released, error) { return experiment.Open(run, onCPU()) })
+	r, err := experiment.Open(run, onCPU())
 	if err != nil {
 		return err
 	}

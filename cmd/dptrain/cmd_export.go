@@ -1,12 +1,8 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -61,9 +57,7 @@ which every runtime since 2021 has, and none of another domain.
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runExport(cmd.Context(), g, opts, args[0], args[1])
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return runExport(g, opts, args[0], args[1]) },
 	}
 	cmd.Flags().BoolVar(&opts.encoded, "encoded", false, "one input of samples as the network takes them, in place of columns or of bytes of images")
 	return cmd
@@ -75,53 +69,32 @@ type exported struct {
 	onnx.Signature
 }
 
-func runExport(ctx context.Context, g *global, opts exportOptions, run, file string) error {
-	result, err := await(ctx, "exporting", func() (exported, error) {
-		model, parameters, err := experiment.Portable(run)
-		if err != nil {
-			return exported{}, err
-		}
-		contents, signature, err := onnx.Export(model, parameters, onnx.Options{Encoded: opts.encoded})
-		if err != nil {
-			return exported{}, coded(codeInput, err)
-		}
-		return exported{file, signature}, createPublic(file, contents)
-	})
+func runExport(g *global, opts exportOptions, run, file string) error {
+	model, parameters, err := experiment.Portable(run)
 	if err != nil {
 		return err
 	}
+	contents, signature, err := onnx.Export(model, parameters, onnx.Options{Encoded: opts.encoded})
+	if err != nil {
+		return coded(codeInput, err)
+	}
+	if err := create(file, contents, 0o644); err != nil {
+		return err
+	}
+	result := exported{file, signature}
 	return g.print(result, func(w io.Writer) { printExported(w, result) })
 }
 
-// createPublic writes a new file.
-func createPublic(path string, contents []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return coded(codeInput, fmt.Errorf("%s already exists; give another file, or remove it", path))
-	}
-	if err == nil {
-		if _, err = f.Write(contents); err != nil {
-			_ = os.Remove(path) // it isn't whole
-		}
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil {
-		return coded(codeInput, fmt.Errorf("write the model: %w", err))
-	}
-	return nil
-}
-
 func printExported(w io.Writer, e exported) {
-	tw := aligned(w)
-	fmt.Fprintln(tw, "\tNAME\tTYPE\tSHAPE\tMEANING")
+	lines := [][]string{{"", "NAME", "TYPE", "SHAPE", "MEANING"}}
 	for _, part := range []struct {
 		name   string
 		values []onnx.Value
 	}{{"input", e.Inputs}, {"output", e.Outputs}} {
 		for _, v := range part.values {
 			shape := strings.Join(append([]string{"N"}, strings.Fields(strings.Trim(fmt.Sprint(v.Shape), "[]"))...), ", ")
-			fmt.Fprintf(tw, "%s\t%s\t%s\t[%s]\t%s\n", part.name, v.Name, v.Type, shape, v.Meaning)
+			lines = append(lines, []string{part.name, v.Name, v.Type, "[" + shape + "]", v.Meaning})
 		}
 	}
-	tw.Flush()
+	columns(w, lines...)
 }

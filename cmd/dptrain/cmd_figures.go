@@ -177,12 +177,13 @@ func (o figureOptions) write(ctx context.Context, g *global, name string, comput
 	case err != nil:
 		return coded(codeInput, fmt.Errorf("%w; give a directory that can be written to by --out", err))
 	}
-	files, err := draw(ctx, place, compute)
+	f, err := compute()
+	var files []figure.File
+	if err == nil {
+		files, err = await(ctx, "drawing the figure", func() ([]figure.File, error) { return figure.Encode(f) })
+	}
 	if err != nil {
 		place.Discard()
-		if errors.Is(err, errInterrupted) {
-			return fmt.Errorf("%w; nothing was written", err)
-		}
 		return err
 	}
 	paths, err := place.Write(files)
@@ -194,12 +195,4 @@ func (o figureOptions) write(ctx context.Context, g *global, name string, comput
 			fmt.Fprintln(w, path)
 		}
 	})
-}
-
-func draw(ctx context.Context, place *figure.Place, compute func() (figure.Figure, error)) (figure.Files, error) {
-	f, err := compute()
-	if err != nil {
-		return nil, err
-	}
-	return await(ctx, "drawing the figure", func() (figure.Files, error) { return place.Encode(f) })
 }

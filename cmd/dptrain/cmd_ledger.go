@@ -97,13 +97,10 @@ func datasetNames() []string {
 }
 
 func atMostOneData(cmd *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return usagef("%s wants one data set or file, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
-	}
 	if len(args) == 1 && args[0] == "" {
 		return usagef("%s: the name of the data set is empty", cmd.CommandPath())
 	}
-	return nil
+	return takes(0, 1, "one data set or file")(cmd, args)
 }
 
 func runLedger(ctx context.Context, g *global, opts ledgerOptions, data string) error {

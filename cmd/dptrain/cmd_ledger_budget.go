@@ -44,12 +44,7 @@ alone, and whoever can write there can remove it.
 ` + exitCodes,
 		Example: `  dptrain ledger budget census.csv --epsilon 8 --delta 1e-6
   dptrain ledger budget mnist --remove`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("%s wants one data set or file, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
-			}
-			return atMostOneData(cmd, args)
-		},
+		Args:              cobra.MatchAll(takes(1, 1, "one data set or file"), atMostOneData),
 		ValidArgsFunction: cobra.FixedCompletions(datasetNames(), cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			given := func(name string) bool { return cmd.Flags().Changed(name) }

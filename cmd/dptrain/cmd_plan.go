@@ -92,7 +92,7 @@ the q of the preset.`,
 }
 
 func runPlan(ctx context.Context, g *global, opts planOptions) error {
-	e, err := opts.resolve(ctx)
+	e, err := opts.resolve()
 	if err != nil {
 		return err
 	}

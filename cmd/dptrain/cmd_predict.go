@@ -7,8 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -57,12 +56,7 @@ prediction is as private as the row that it is made for.
   dptrain predict released new.parquet --out predictions.csv
   zcat new.csv.gz | dptrain predict released - --id patient
   dptrain predict runs/mnist-20261122-100352 seven.png four.png`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return usagef("%s wants a run and a file, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
-			}
-			return nil
-		},
+		Args: takes(2, math.MaxInt, "a run and a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runPredict(cmd.Context(), g, opts, cmd.InOrStdin(), args[0], args[1:])
 		},
@@ -100,7 +94,7 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, in io.Reade
 	if files, err = opts.check(files); err != nil {
 		return err
 	}
-	r, err := await(ctx, "reading the model", func() (*experiment.Released, error) { return experiment.Open(run, onCPU()) })
+	r, err := experiment.Open(run, onCPU())
 	if err != nil {
 		return err
 	}
@@ -140,23 +134,7 @@ func (g *global) writePredictions(p predictions, out string) error {
 	if err := to.print(p.rows, p.write); err != nil {
 		return err
 	}
-	return create(out, b.Bytes())
-}
-
-// create writes a new file that its owner alone can read: predictions are as private as the rows.
-func create(path string, contents []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return coded(codeInput, fmt.Errorf("%s already exists; give another by --out, or remove it", path))
-	}
-	if err == nil {
-		_, err = f.Write(contents)
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil {
-		return coded(codeInput, fmt.Errorf("write predictions: %w", err))
-	}
-	return nil
+	return create(out, b.Bytes(), 0o600) // as private as the rows
 }
 
 // check returns a copy of the files' names, or an error for a combination that means nothing.

@@ -28,9 +28,8 @@ The page is made from the released files and the run's public manifest alone, an
 may be published with them. It is one HTML file that needs nothing else: no
 script, no font, no network. The same release gives the same bytes.
 
-A second page shows what the guarantee doesn't cover: the trials, their scores,
-learning curves and times. It goes into the folder "private", and is never to be
-published.
+A second page shows what the guarantee doesn't cover: the trials, their scores
+and times. It goes into the folder "private", and is never to be published.
 
 One run's pages are RUN/report.html and RUN/private/report.html by default. With
 --out FILE.html the second one goes into a folder "private" beside that file.
@@ -66,16 +65,6 @@ type reported struct {
 	place   page.Place
 }
 
-// hasPrivate reports whether there is anything for a private page.
-func (r reported) hasPrivate() bool {
-	for _, p := range r.private {
-		if p != nil {
-			return true
-		}
-	}
-	return false
-}
-
 func runReport(ctx context.Context, g *global, opts reportOptions, dirs []string) error {
 	r, err := await(ctx, "reading the runs", func() (reported, error) { return readReported(opts, dirs) })
 	if err != nil {
@@ -97,19 +86,12 @@ func runReport(ctx context.Context, g *global, opts reportOptions, dirs []string
 	if err != nil {
 		return reportError(err)
 	}
-	result := reportResult{Page: paths[0]}
+	result, lines := reportResult{Page: paths[0]}, [][2]string{{"page", paths[0]}}
 	if len(paths) > 1 {
 		result.PrivatePage = paths[1]
+		lines = append(lines, [2]string{"keep private", paths[1] + "  trials, scores, times"})
 	}
-	return g.print(result, func(w io.Writer) { printReported(w, result) })
-}
-
-func printReported(w io.Writer, r reportResult) {
-	pairs := [][2]string{{"page", r.Page}}
-	if r.PrivatePage != "" {
-		pairs = append(pairs, [2]string{"keep private", r.PrivatePage + "  trials, learning curves, times"})
-	}
-	rows(w, pairs...)
+	return g.print(result, func(w io.Writer) { rows(w, lines...) })
 }
 
 // readReported reads the runs, and finds out before any work whether the pages can be written.
@@ -144,7 +126,7 @@ func readReported(opts reportOptions, dirs []string) (r reported, err error) {
 	if err != nil {
 		return r, err
 	}
-	return r, r.place.Check(r.hasPrivate())
+	return r, r.place.Check(slices.ContainsFunc(r.private, func(p *page.PrivateRun) bool { return p != nil }))
 }
 
 // accountReported computes the accounting curves of all runs.

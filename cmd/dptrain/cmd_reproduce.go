@@ -291,7 +291,7 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 
 // performance returns where to train.
 func (o *reproduceOptions) performance(ctx context.Context) (configs.Performance, error) {
-	e, err := o.resolve(ctx)
+	e, err := o.resolve()
 	return e.Performance, err
 }
 

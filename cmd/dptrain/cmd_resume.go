@@ -56,12 +56,7 @@ Backups, snapshots and flash disks may keep copies.
   dptrain resume runs/files-20261122-100352 --train moved/train.csv
   dptrain resume runs/mnist-20261122-100352 --workers 4
   dptrain resume runs/mnist-20261122-100352 --cluster embedded`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("%s wants one run, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
-			}
-			return nil
-		},
+		Args: takes(1, 1, "one run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runResume(cmd.Context(), g, runDir(storeDir(opts.store), args[0]), opts)
 		},

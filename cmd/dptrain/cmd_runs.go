@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -158,19 +157,7 @@ func (g *global) table(result any, table [][]string, asCSV bool) error {
 		}
 		return nil
 	}
-	return g.print(result, func(w io.Writer) {
-		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, row := range table {
-			for k, cell := range row {
-				if k > 0 {
-					fmt.Fprint(tw, "\t")
-				}
-				fmt.Fprint(tw, cleaned(cell))
-			}
-			fmt.Fprintln(tw)
-		}
-		tw.Flush()
-	})
+	return g.print(result, func(w io.Writer) { columns(w, table...) })
 }
 
 func newRunsShowCommand(g *global) *cobra.Command {
@@ -183,12 +170,7 @@ shows what the guarantee doesn't cover: times, trials and their scores. Don't
 publish that.`,
 		Example: `  dptrain runs show runs/mnist-20261122-100352
   dptrain runs show runs/mnist-20261122-100352 --private`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("%s wants one run, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
-			}
-			return nil
-		},
+		Args: takes(1, 1, "one run"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return runRunsShow(g, runDir(storeDir(""), args[0]), private)
 		},
@@ -252,12 +234,9 @@ func runRunsShow(g *global, dir string, private bool) error {
 		for _, m := range i.Record.Moments {
 			pairs = append(pairs, [2]string{"private", m.Time.Format("2006-01-02 15:04:05 MST") + "  " + m.What})
 		}
-		if text, err := os.ReadFile(filepath.Join(i.Dir, "private", "run.json")); err == nil && json.Valid(text) {
+		var trials trialsOf
+		if text, err := os.ReadFile(filepath.Join(i.Dir, "private", "run.json")); err == nil && json.Unmarshal(text, &trials) == nil {
 			shown.Outcome = text
-			trials, err := readTrials(i.Dir)
-			if err != nil {
-				return err
-			}
 			for k, t := range trials.Trials {
 				pairs = append(pairs, [2]string{"private", fmt.Sprintf("trial %d: learning rate %.4g, %s", k+1, t.LearningRate, t.text(i.Score, k == trials.Best))})
 			}
@@ -291,18 +270,6 @@ func (t trial) text(metric *runs.Score, best bool) string {
 		text += ", the best"
 	}
 	return text
-}
-
-func readTrials(dir string) (t trialsOf, err error) {
-	path := filepath.Join(dir, "private", "run.json")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return t, coded(codeInput, err)
-	}
-	if err := json.Unmarshal(text, &t); err != nil {
-		return t, coded(codeInput, fmt.Errorf("%s: %w", path, err))
-	}
-	return t, nil
 }
 
 func newRunsCleanCommand(g *global) *cobra.Command {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -34,7 +35,7 @@ func runRunsCompare(g *global, store string, dirs []string, asCSV bool) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(found, func(a, b runs.Info) int { return better(a.Score, b.Score) })
+	slices.SortStableFunc(found, func(a, b runs.Info) int { return cmp.Compare(b.Score.Value, a.Score.Value) }) // the highest first
 	lines := []runLine{}
 	table := [][]string{{"RUN", "DATA", "MODEL", "METHOD", "EPSILON", "DELTA", "TUNED RATE", "FINAL RATE", "SCORE"}}
 	rate := rounded
@@ -47,17 +48,6 @@ func runRunsCompare(g *global, store string, dirs []string, asCSV bool) error {
 			rate(i.TunedLearningRate), rate(i.LearningRate), scoreText(i.Score)})
 	}
 	return g.table(lines, table, asCSV)
-}
-
-// better orders scores, the highest first.
-func better(a, b *runs.Score) int {
-	switch {
-	case a.Value > b.Value:
-		return -1
-	case a.Value < b.Value:
-		return 1
-	}
-	return 0
 }
 
 // finishedRuns reads the runs in the given folders, or the finished ones of the store.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 
@@ -30,7 +29,7 @@ it lists the presets instead, which hold the paper's experiments.`,
   dptrain settings --preset mnist-adam --epsilon 2 >mine.yaml
   dptrain tune --config mine.yaml`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runSettings(cmd.Context(), g, opts) },
+		RunE: func(*cobra.Command, []string) error { return runSettings(g, opts) },
 	}
 	opts.addFlags(cmd)
 	opts.addFileFlags(cmd)
@@ -38,11 +37,11 @@ it lists the presets instead, which hold the paper's experiments.`,
 	return cmd
 }
 
-func runSettings(ctx context.Context, g *global, opts settingsOptions) error {
+func runSettings(g *global, opts settingsOptions) error {
 	if opts.presets {
 		return listPresets(g)
 	}
-	e, err := opts.resolve(ctx)
+	e, err := opts.resolve()
 	if err != nil {
 		return err
 	}

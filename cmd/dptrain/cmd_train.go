@@ -1,15 +1,9 @@
 package main
 
-import (
-	"context"
-
-	"github.com/spf13/cobra"
-)
-
-type trainOptions struct{ runOptions }
+import "github.com/spf13/cobra"
 
 func newTrainCommand(g *global) *cobra.Command {
-	var opts trainOptions
+	var opts runOptions
 	cmd := &cobra.Command{
 		Use:   "train",
 		Short: "Train a model privately with given hyperparameters",
@@ -34,20 +28,16 @@ Memory is no reason to accumulate: batches of any size are split by themselves.
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.seeded = cmd.Flags().Changed("insecure-seed")
-			return runTrain(cmd.Context(), g, opts)
+			e, err := opts.resolve()
+			if err == nil {
+				err = opts.checkUntuned()
+			}
+			if err != nil {
+				return err
+			}
+			return opts.carryOut(cmd.Context(), g, e, false)
 		},
 	}
-	opts.addFlags(cmd, "variant", "q", "holdout", "mu", "repetitions", "tune", "search", "largest-final-rate", "division", "warm-start")
+	opts.addFlags(cmd, "variant", "q", "holdout", "mu", "repetitions", "tune", "search", "largest-final-rate", "division")
 	return cmd
-}
-
-func runTrain(ctx context.Context, g *global, opts trainOptions) error {
-	e, err := opts.resolve(ctx)
-	if err == nil {
-		err = opts.checkUntuned()
-	}
-	if err != nil {
-		return err
-	}
-	return opts.carryOut(ctx, g, e, false)
 }

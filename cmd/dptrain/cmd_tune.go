@@ -1,15 +1,9 @@
 package main
 
-import (
-	"context"
-
-	"github.com/spf13/cobra"
-)
-
-type tuneOptions struct{ runOptions }
+import "github.com/spf13/cobra"
 
 func newTuneCommand(g *global) *cobra.Command {
-	var opts tuneOptions
+	var opts runOptions
 	cmd := &cobra.Command{
 		Use:   "tune",
 		Short: "Tune hyperparameters privately, then train the released model",
@@ -88,21 +82,17 @@ of trials.
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.seeded = cmd.Flags().Changed("insecure-seed")
-			return runTune(cmd.Context(), g, opts)
+			e, err := opts.resolve()
+			if err == nil {
+				err = opts.checkTuned(e)
+			}
+			if err != nil {
+				return err
+			}
+			return opts.carryOut(cmd.Context(), g, e, true)
 		},
 	}
 	opts.addFlags(cmd, "learning-rate")
 	opts.addLeading(cmd, "the trials")
 	return cmd
-}
-
-func runTune(ctx context.Context, g *global, opts tuneOptions) error {
-	e, err := opts.resolve(ctx)
-	if err == nil {
-		err = opts.checkTuned(e)
-	}
-	if err != nil {
-		return err
-	}
-	return opts.carryOut(ctx, g, e, true)
 }

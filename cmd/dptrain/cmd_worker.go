@@ -104,7 +104,7 @@ func runWorker(ctx context.Context, g *global, opts workerOptions) error {
 	if err := opts.checkWorker(); err != nil {
 		return err
 	}
-	e, err := opts.resolve(ctx)
+	e, err := opts.resolve()
 	if err != nil {
 		return err
 	}

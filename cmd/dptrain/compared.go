@@ -126,8 +126,7 @@ func (r *comparedPlans) print(w io.Writer) {
 
 	fmt.Fprintln(w)
 	sentence(w, fmt.Sprintf("The least noise of each variant and subset rate, give or take %v %%:", 100*planner.Alike))
-	tw := aligned(w)
-	fmt.Fprintln(tw, "variant\tq\ttuned on\tbatch\tmu\trepetitions\tnoise multiplier\ttried\tgradients")
+	lines := [][]string{{"variant", "q", "tuned on", "batch", "mu", "repetitions", "noise multiplier", "tried", "gradients"}}
 	for first, end := 0, 0; first < len(r.options); first = end {
 		at := r.options[first]
 		for end = first; end < len(r.options) && r.options[end].Method == at.Method && r.options[end].SubsetRate == at.SubsetRate; {
@@ -142,9 +141,9 @@ func (r *comparedPlans) print(w io.Writer) {
 			share, q = 1, "all"
 		}
 		tuned := share * float64(r.Samples)
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", least.Variant, q, whole(tuned), whole(tuned*r.SamplingRate), least.text())
+		lines = append(lines, append([]string{least.Variant, q, whole(tuned), whole(tuned * r.SamplingRate)}, least.cells()...))
 	}
-	tw.Flush()
+	columns(w, lines...)
 
 	best := r.Recommended
 	at := experiment.MethodName(best.Variant)
@@ -152,14 +151,13 @@ func (r *comparedPlans) print(w io.Writer) {
 		at += ", q " + exact(best.SubsetRate)
 	}
 	fmt.Fprintf(w, "\nAll distributions, at %s:\n", at)
-	tw = aligned(w)
-	fmt.Fprintln(tw, "mu\trepetitions\tnoise multiplier\ttried\tgradients")
+	lines = [][]string{{"mu", "repetitions", "noise multiplier", "tried", "gradients"}}
 	for _, p := range r.Plans {
 		if p.Variant == best.Variant && p.SubsetRate == best.SubsetRate {
-			fmt.Fprintln(tw, p.text())
+			lines = append(lines, p.cells())
 		}
 	}
-	tw.Flush()
+	columns(w, lines...)
 
 	limits := fmt.Sprintf("a q of at least %s", exact(r.SubsetAtLeast))
 	if r.WorkAtMost > 0 {
@@ -167,12 +165,11 @@ func (r *comparedPlans) print(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	sentence(w, fmt.Sprintf("Recommended, the least noise with %s:", limits))
-	last := [][2]string{
-		{"noise", "multiplier " + report.RoundUp(*best.NoiseMultiplier, 8)},
-		{"privacy", fmt.Sprintf("epsilon %s at delta %s, for tuning and final training together", report.Up(best.Guarantee), exact(r.Delta))},
-		{"bound", best.Bound},
-	}
-	rows(w, last...)
+	rows(w,
+		[2]string{"noise", "multiplier " + report.RoundUp(*best.NoiseMultiplier, 8)},
+		[2]string{"privacy", fmt.Sprintf("epsilon %s at delta %s, for tuning and final training together", report.Up(best.Guarantee), exact(r.Delta))},
+		[2]string{"bound", best.Bound},
+	)
 	fmt.Fprintf(w, "\n%s\n", r.Command)
 }
 
@@ -186,13 +183,13 @@ func (t plannedTrials) name() string {
 	return t.Distribution
 }
 
-// text returns the columns from mu on. Noise is rounded up, so that the printed noise is enough too.
-func (p plannedTuning) text() string {
+// cells returns the columns from mu on. Noise is rounded up, so that the printed noise is enough too.
+func (p plannedTuning) cells() []string {
 	noise := "none"
 	if p.NoiseMultiplier != nil {
 		noise = report.Up(*p.NoiseMultiplier)
 	}
-	return fmt.Sprintf("%s\t%s\t%s\t%.2f %%\t%s", exact(p.Mean), p.name(), noise, math.Floor(1e4*p.Tried)/100, whole(p.Gradients))
+	return []string{exact(p.Mean), p.name(), noise, fmt.Sprintf("%.2f %%", math.Floor(1e4*p.Tried)/100), whole(p.Gradients)}
 }
 
 func whole(v float64) string { return report.Grouped(int(math.Round(v))) }

@@ -69,15 +69,6 @@ var codeOf = map[experiment.Kind]int{experiment.Usage: codeUsage, experiment.Inp
 func exitCode(err error) int {
 	var given *codedError
 	var failed *experiment.Error
-	var setting *train.SettingError
-	var data *train.DataError
-	var kept *train.KeepError
-	var rows *table.Error
-	var dataset *datasets.UnknownError
-	var file *fs.PathError
-	var device *cuda.DeviceError
-	var standing *ledger.BudgetError
-	var book *ledger.FileError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return codeInterrupted
@@ -85,24 +76,29 @@ func exitCode(err error) int {
 		return given.code
 	case errors.As(err, &failed):
 		return codeOf[failed.Kind]
-	case errors.As(err, &standing):
+	case is[*ledger.BudgetError](err):
 		return codeStanding
-	case errors.As(err, &device), errors.Is(err, cuda.ErrNoDevice):
+	case is[*cuda.DeviceError](err), errors.Is(err, cuda.ErrNoDevice):
 		return codeDevice
 	case errors.Is(err, train.ErrDiverged):
 		return codeDiverged
 	case errors.Is(err, accountant.ErrInfeasible):
 		return codeBudget
-	case errors.As(err, &setting), errors.As(err, &dataset), errors.Is(err, accountant.ErrInvalid):
+	case is[*train.SettingError](err), is[*datasets.UnknownError](err), errors.Is(err, accountant.ErrInvalid):
 		return codeUsage
 	case errors.Is(err, datasets.ErrUnavailable):
 		return codeNetwork
-	case errors.As(err, &kept), errors.Is(err, train.ErrOtherRun), errors.Is(err, train.ErrState):
-		return codeInput
-	case errors.As(err, &data), errors.As(err, &rows), errors.As(err, &book), errors.Is(err, report.ErrNoModel), errors.Is(err, datasets.ErrInvalid), errors.As(err, &file):
+	case is[*train.KeepError](err), errors.Is(err, train.ErrOtherRun), errors.Is(err, train.ErrState),
+		is[*train.DataError](err), is[*table.Error](err), is[*ledger.FileError](err), errors.Is(err, report.ErrNoModel), errors.Is(err, datasets.ErrInvalid), is[*fs.PathError](err):
 		return codeInput
 	}
 	return codeInternal
+}
+
+// is reports whether an error wraps one of type T.
+func is[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
 }
 
 // privateText returns the cells that an error cites, if they are to be shown, or else how to see them. Terminals show

@@ -14,7 +14,7 @@ import (
 )
 
 // fileFlags are the settings of a person's own files that are given once.
-var fileFlags = []struct{ flag, key, kind, usage string }{
+var fileFlags = []flagOf{
 	{"train", "data.train", "file", "private training rows of your own: " + strings.Join(table.Formats(), ", ")},
 	{"test", "data.test", "file", "public test rows, which select and say what columns and classes there are"},
 	{"label", "data.label", "name", "column, or NPZ array, that holds the labels"},
@@ -43,11 +43,7 @@ type columnFlag struct {
 // addFileFlags gives a command the flags of a person's own files.
 func (s *settings) addFileFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	for _, def := range fileFlags {
-		f := &settingFlag{flag: def.flag, key: def.key, kind: def.kind}
-		s.flags = append(s.flags, f)
-		fs.Var(f, def.flag, def.usage)
-	}
+	s.addDefined(cmd, fileFlags, func(string) bool { return true })
 	for _, def := range columnFlags {
 		f := &columnFlag{key: def.key}
 		s.columns = append(s.columns, f)

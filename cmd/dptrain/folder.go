@@ -114,14 +114,10 @@ func (r *run) finish(o experiment.Outcome) error {
 	h := o.Release.Hyperparameters
 	r.folder.Manifest.Score = &runs.Score{Metric: string(o.Release.Score.Metric), Value: o.Release.Score.Value, HeldOut: o.Release.Score.HeldOut != nil}
 	r.folder.Manifest.LearningRate, r.folder.Manifest.TunedLearningRate = &h.LearningRate, h.TunedLearningRate
-	err = r.folder.Finish(private, o.Release.Write)
-	if err == nil {
-		return nil
-	}
-	if r.folder.Manifest.Stage == runs.Finished { // all is there but the last sweep
+	if err := r.folder.Finish(private, o.Release.Write); err != nil {
 		return coded(codeInput, err)
 	}
-	return coded(codeInput, err)
+	return nil
 }
 
 // fail stops the run for a reason that is no error of the training, such as a full disk.

@@ -20,10 +20,10 @@ var errInterrupted = coded(codeInterrupted, errors.New("interrupted"))
 // accounting is the activity of a command that waits for the accountant.
 const accounting = "accounting for the plan"
 
-// await returns the results of compute, or an error that wraps errInterrupted as soon as the context is done. It then
-// abandons the computation, which goes on until the process ends: neither the accountant nor a read can be stopped, and
-// a step of training takes its time. So compute has to return a value and do nothing else: neither print nor log, and
-// change no file but such as a killed process may leave too. What takes long is shown on the context's console.
+// await returns the results of compute, and shows on the context's console what takes long. Once the context of one of
+// the stoppable commands is done, it returns an error that wraps errInterrupted and abandons the computation, which goes
+// on until the process ends: neither the accountant nor a read can be stopped. So compute has to return a value and do
+// nothing else: neither print nor log, and change no file but such as a killed process may leave too.
 func await[T any](ctx context.Context, doing string, compute func() (T, error)) (T, error) {
 	return follow(ctx, nil, doing, func(*follower) (T, error) { return compute() })
 }
@@ -129,11 +129,6 @@ type consoleKey struct{}
 // shownBy returns a context in which await shows on g's console what it waits for, if that takes long.
 func shownBy(ctx context.Context, g *global) context.Context {
 	return context.WithValue(ctx, consoleKey{}, g)
-}
-
-// unshown returns a context in which await shows nothing: what it waits for is a person, or another program.
-func unshown(ctx context.Context) context.Context {
-	return context.WithValue(ctx, consoleKey{}, (*global)(nil))
 }
 
 // consoleOf returns the console of a context, or nil.

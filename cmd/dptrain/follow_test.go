@@ -89,24 +89,20 @@ func TestAwaitSaysWhatWasInterrupted(t *testing.T) {
 	}
 }
 
-// What takes long is told, by its name and its duration, but for what waits for others and with --quiet.
+// What takes long is told, by its name and its duration, but with --quiet.
 func TestAwaitTellsWhatTakesLong(t *testing.T) {
 	for _, c := range []struct {
-		terminal, quiet, unshown bool
-		want                     string
+		terminal, quiet bool
+		want            string
 	}{
 		{want: "accounting, for 10s now\naccounting, for 20s now\n"},
 		{terminal: true, want: "\r\x1b[Kaccounting, for 2s now"},
 		{quiet: true, terminal: true},
-		{unshown: true, terminal: true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var stderr bytes.Buffer
 			g := &global{stdout: &checkedWriter{to: io.Discard}, stderr: &stderr, terminal: c.terminal, quiet: c.quiet}
 			ctx := shownBy(t.Context(), g)
-			if c.unshown {
-				ctx = unshown(ctx)
-			}
 			if _, err := await(ctx, "soon", func() (int, error) { time.Sleep(time.Second); return 1, nil }); err != nil || stderr.Len() > 0 {
 				t.Errorf("of what takes no time: %q, %v", stderr.String(), err)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ type global struct {
 	json, quiet, verbose bool
 	logFormat            string
 
+	stop     func(context.Context) context.Context // watches for signals; nil doesn't
 	gpus     gpus
 	stdout   *checkedWriter
 	stderr   io.Writer
@@ -113,9 +115,21 @@ func (o *checkedWriter) failure() error {
 
 // rows writes pairs of label and text in two columns.
 func rows(w io.Writer, pairs ...[2]string) {
-	tw := aligned(w)
+	var lines [][]string
 	for _, p := range pairs {
-		fmt.Fprintf(tw, "%s\t%s\n", p[0], cleaned(p[1]))
+		lines = append(lines, p[:])
+	}
+	columns(w, lines...)
+}
+
+// columns writes lines of cells in columns.
+func columns(w io.Writer, lines ...[]string) {
+	tw := aligned(w)
+	for _, cells := range lines {
+		for i, cell := range cells {
+			cells[i] = cleaned(cell)
+		}
+		fmt.Fprintln(tw, strings.Join(cells, "\t"))
 	}
 	tw.Flush()
 }
@@ -139,6 +153,16 @@ func unknown(what, name string, names []string) error {
 		return usagef("unknown %s %q; did you mean %s?", what, name, near)
 	}
 	return usagef("unknown %s %q; there are %s", what, name, strings.Join(names, ", "))
+}
+
+// takes returns the check of a command that takes the given numbers of arguments, which what describes.
+func takes(low, high int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < low || len(args) > high {
+			return usagef("%s wants %s, got %d arguments; see %[1]s --help", cmd.CommandPath(), what, len(args))
+		}
+		return nil
+	}
 }
 
 // noArgs is cobra.NoArgs with a message of ours.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -16,19 +17,25 @@ import (
 )
 
 func main() {
+	results, log := ui.ScreenOf(os.Stdout, os.Getenv), ui.ScreenOf(os.Stderr, os.Getenv)
+	g := &global{
+		stop: untilSignal, gpus: nvidia, stdout: &checkedWriter{to: results.Writer(os.Stdout), screen: results}, stderr: os.Stderr, terminal: log.Terminal, screen: log,
+	}
+	os.Exit(g.execute(context.Background(), os.Args[1:]))
+}
+
+// stoppable are the commands that save or remove something when a signal stops them. It ends all others at once.
+var stoppable = []string{"tune", "train", "resume", "predict", "reproduce", "worker", "serve"}
+
+// untilSignal returns a context that is done once a signal asks the process to end. A second one kills.
+func untilSignal(ctx context.Context) context.Context {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signals = append(signals, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	context.AfterFunc(ctx, stop) // a second one kills
-	results, log := ui.ScreenOf(os.Stdout, os.Getenv), ui.ScreenOf(os.Stderr, os.Getenv)
-	g := &global{
-		gpus: nvidia, stdout: &checkedWriter{to: results.Writer(os.Stdout), screen: results}, stderr: os.Stderr, terminal: log.Terminal, screen: log,
-	}
-	code := g.execute(ctx, os.Args[1:])
-	stop()
-	os.Exit(code)
+	ctx, stop := signal.NotifyContext(ctx, signals...)
+	context.AfterFunc(ctx, stop)
+	return ctx
 }
 
 // execute runs one command line and returns its exit code.
@@ -96,6 +103,9 @@ except with --verbose.
 			return usagef("--quiet and --verbose contradict each other; give one")
 		case g.logFormat != logText && g.logFormat != logJSON:
 			return usagef("--log-format: must be %s or %s, got %q", logText, logJSON, g.logFormat)
+		}
+		if g.stop != nil && slices.Contains(stoppable, cmd.Name()) {
+			cmd.SetContext(g.stop(cmd.Context()))
 		}
 		return checkNumbers(cmd)
 	}

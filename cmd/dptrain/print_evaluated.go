@@ -35,12 +35,11 @@ func printEvaluated(w io.Writer, e evaluated) {
 		[2]string{"AUC, " + of, figureOr(e.AUC, auc)},
 		[2]string{"F1, " + of, figureOr(e.F1, "none: it doesn't occur and isn't predicted")})
 	fmt.Fprintln(w)
-	tw := aligned(w)
-	fmt.Fprintln(tw, "CLASS\tROWS\tRIGHT\tPREDICTED")
+	lines := [][]string{{"CLASS", "ROWS", "RIGHT", "PREDICTED"}}
 	for _, c := range e.Classes {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", c.Class, report.Grouped(c.Rows), report.Grouped(c.Right), report.Grouped(c.Predicted))
+		lines = append(lines, []string{c.Class, report.Grouped(c.Rows), report.Grouped(c.Right), report.Grouped(c.Predicted)})
 	}
-	tw.Flush()
+	columns(w, lines...)
 	printConfusion(w, e)
 }
 
@@ -61,18 +60,14 @@ func printConfusion(w io.Writer, e evaluated) {
 		return
 	}
 	fmt.Fprintln(w)
-	tw := aligned(w)
-	fmt.Fprint(tw, "PREDICTED AS")
-	for _, c := range e.Classes {
-		fmt.Fprint(tw, "\t"+c.Class)
-	}
-	fmt.Fprintln(tw)
+	lines := [][]string{{"PREDICTED AS"}}
 	for i, row := range e.Confusion {
-		fmt.Fprint(tw, e.Classes[i].Class)
+		lines[0] = append(lines[0], e.Classes[i].Class)
+		line := []string{e.Classes[i].Class}
 		for _, n := range row {
-			fmt.Fprint(tw, "\t"+report.Grouped(n))
+			line = append(line, report.Grouped(n))
 		}
-		fmt.Fprintln(tw)
+		lines = append(lines, line)
 	}
-	tw.Flush()
+	columns(w, lines...)
 }

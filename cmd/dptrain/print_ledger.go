@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/dptrain/dptrain/internal/ledger"
@@ -137,7 +136,7 @@ func (d ledgerData) print(w io.Writer) {
 		pairs = append(pairs,
 			[2]string{"together", fmt.Sprintf("%s releases: epsilon %s at delta %s", report.Grouped(t.Releases), report.Up(t.Epsilon), exact(t.Delta))},
 			[2]string{"bound", t.Bound},
-			[2]string{"sum", fmt.Sprintf("epsilon %s at delta %s, by simple addition", report.Up(t.SumEpsilon), shortly(t.SumDelta))})
+			[2]string{"sum", fmt.Sprintf("epsilon %s at delta %s, by simple addition", report.Up(t.SumEpsilon), strconv.FormatFloat(t.SumDelta, 'g', 12, 64))})
 	}
 	if t.Void > 0 {
 		pairs = append(pairs, [2]string{"no guarantee", fmt.Sprintf("%d %s; no epsilon covers what %s revealed", t.Void, plural(t.Void, "release", "releases"), plural(t.Void, "it", "they"))})
@@ -154,16 +153,15 @@ func (d ledgerData) print(w io.Writer) {
 		return
 	}
 	fmt.Fprintln(w)
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "BEGAN, UTC\tRUN\tCOMMAND\tDATA\tEPSILON\tDELTA")
+	lines := [][]string{{"BEGAN, UTC", "RUN", "COMMAND", "DATA", "EPSILON", "DELTA"}}
 	for _, r := range d.Releases {
 		epsilon, delta := report.Up(r.Epsilon), exact(r.Delta)
 		if !r.Guarantee {
 			epsilon, delta = "none", "no guarantee"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Began.Format("2006-01-02 15:04:05"), cleaned(r.name()), cleaned(r.Command), cleaned(r.data()), epsilon, delta)
+		lines = append(lines, []string{r.Began.Format("2006-01-02 15:04:05"), r.name(), r.Command, r.data(), epsilon, delta})
 	}
-	tw.Flush()
+	columns(w, lines...)
 }
 
 func spentText(spent *float64) string {
@@ -171,16 +169,6 @@ func spentText(spent *float64) string {
 		return "more than any epsilon"
 	}
 	return report.Up(*spent)
-}
-
-// shortly prints a sum of deltas without the digits of its rounding.
-func shortly(v float64) string {
-	for digits := 1; ; digits++ {
-		text := strconv.FormatFloat(v, 'g', digits, 64)
-		if read, _ := strconv.ParseFloat(text, 64); math.Abs(read-v) <= 1e-12*v {
-			return text
-		}
-	}
 }
 
 // floored rounds what is left of a budget down to four decimals.

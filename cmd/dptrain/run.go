@@ -59,24 +59,20 @@ func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experimen
 	if err := errors.Join(o.keep.check(), o.clusterFlags.check()); err != nil {
 		return err
 	}
-	return g.carryOut(ctx, s, o.keep, o.clusterFlags, storeDir(o.store), func(p *experiment.Plan) (*runs.Run, error) { return o.create(p) })
+	return g.carryOut(ctx, s, o.keep, o.clusterFlags, storeDir(o.store), o.create)
 }
 
-// create makes the run's folder.
+// create makes the folder of a run in --out or, without it, in the store.
 func (o runOptions) create(p *experiment.Plan) (*runs.Run, error) {
-	return createRun(p, o.out, storeDir(o.store), o.curve)
-}
-
-// createRun makes the folder of a run in out or, if that is empty, in the store.
-func createRun(p *experiment.Plan, out, store string, curve curveFlags) (*runs.Run, error) {
+	store := storeDir(o.store)
 	m, r, settings, err := begun(p, store)
 	if err != nil {
 		return nil, err
 	}
-	if r.CurvePoints, r.CurveEvery, err = curve.spacing(p); err != nil {
+	if r.CurvePoints, r.CurveEvery, err = o.curve.spacing(p); err != nil {
 		return nil, err
 	}
-	path, unique := out, false
+	path, unique := o.out, false
 	if path == "" {
 		path, unique = filepath.Join(store, p.Experiment.Dataset+"-"+time.Now().Format("20060102-150405")), true
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,8 +13,11 @@ import (
 	"github.com/dptrain/dptrain/models"
 )
 
+// flagOf is the flag of a setting.
+type flagOf struct{ flag, key, kind, usage string }
+
 // settingFlags are the settings with flags, in the order of help.
-var settingFlags = []struct{ flag, key, kind, usage string }{
+var settingFlags = []flagOf{
 	{"preset", "preset", "name", "settings to begin with; see dptrain settings --presets"},
 	{"dataset", "dataset", "name", "data set, which brings the preset of its name; see dptrain data list"},
 	{"model", "model", "name", "linear, mlp, mlp:WIDTHS such as mlp:120,120, or cnn for images"},
@@ -45,7 +47,6 @@ var settingFlags = []struct{ flag, key, kind, usage string }{
 	{"division", "tuning.division", "name", "how runs of several sampling rates or epochs share the budget: cost, each costs the same alone; or noise, all have the same noise multiplier, so that the dearest get less noise and the others more"},
 	{"fixed", "privacy.fixed", "name", "epochs: noise follows from epsilon; noise: with noise multiplier and epsilon given, epochs follow"},
 	{"learning-rate", "training.learning_rate", "float", "learning rate"},
-	{"warm-start", "tuning.warm_start", "", "start the final run from the best trial's parameters"},
 	{"workers", "performance.workers", "int", "cores to use; 0 means all. Never changes a result"},
 	{"engine", "performance.engine", "name", "cpu; cuda, which needs a GPU; or auto: GPUs if there are usable ones, else the CPU. Never changes the guarantee"},
 	{"devices", "performance.devices", "list", "GPUs to use, such as 0,1, by their numbers in dptrain devices; without it all that are usable"},
@@ -94,17 +95,7 @@ func (f *once) Set(value string) error {
 func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	for _, def := range settingFlags {
-		if slices.Contains(except, def.flag) {
-			continue
-		}
-		f := &settingFlag{flag: def.flag, key: def.key, kind: def.kind}
-		s.flags = append(s.flags, f)
-		fs.Var(f, def.flag, def.usage)
-		if f.kind == "" {
-			fs.Lookup(def.flag).NoOptDefVal = "true"
-		}
-	}
+	s.addDefined(cmd, settingFlags, func(flag string) bool { return !slices.Contains(except, flag) })
 	fs.Var((*once)(&s.config), "config", "settings `file` (YAML) over the data set's preset")
 	fs.StringArrayVar(&s.sets, "set", nil, "one more setting, as `key=value`; may be repeated")
 	complete(cmd, "preset", configs.Presets()...)
@@ -124,20 +115,19 @@ func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
 
 // addOnly gives a command the flags of some settings.
 func (s *settings) addOnly(cmd *cobra.Command, flags ...string) {
-	add := func(flag, key, kind, usage string) {
-		if slices.Contains(flags, flag) {
-			f := &settingFlag{flag: flag, key: key, kind: kind}
+	s.addDefined(cmd, slices.Concat(settingFlags, fileFlags), func(flag string) bool { return slices.Contains(flags, flag) })
+	complete(cmd, "engine", configs.Engines()...)
+}
+
+// addDefined gives a command those of the defined flags that are wanted.
+func (s *settings) addDefined(cmd *cobra.Command, defined []flagOf, wanted func(flag string) bool) {
+	for _, def := range defined {
+		if wanted(def.flag) {
+			f := &settingFlag{flag: def.flag, key: def.key, kind: def.kind}
 			s.flags = append(s.flags, f)
-			cmd.Flags().Var(f, flag, usage)
+			cmd.Flags().Var(f, def.flag, def.usage)
 		}
 	}
-	for _, def := range settingFlags {
-		add(def.flag, def.key, def.kind, def.usage)
-	}
-	for _, def := range fileFlags {
-		add(def.flag, def.key, def.kind, def.usage)
-	}
-	complete(cmd, "engine", configs.Engines()...)
 }
 
 // overrides returns what the flags of settings give.
@@ -166,11 +156,7 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 
 // resolve returns the experiment of the flags, --set and the file, which may be a terminal or a pipe. Flags and --set
 // override the file and must not contradict each other.
-func (s *settings) resolve(ctx context.Context) (configs.Experiment, error) {
-	return await(unshown(ctx), "reading the settings", s.read)
-}
-
-func (s *settings) read() (configs.Experiment, error) {
+func (s *settings) resolve() (configs.Experiment, error) {
 	var overrides []configs.Override
 	for _, text := range s.sets {
 		o, err := configs.ParseOverride(text)
@@ -290,8 +276,6 @@ func uncounted(e configs.Experiment, key string) string {
 		return fmt.Sprintf("%s repetitions have no such maximum; choose --repetitions %s, or leave it out", p.Repetitions, configs.Binomial)
 	case key == "tuning.ranges" && e.Tuning.Search != configs.SearchRandom:
 		return "a grid has no ranges; choose --search random, or leave it out"
-	case key == "tuning.warm_start" && p.Variant == "baseline" && e.Tuning.WarmStart:
-		return "the baseline has no final run to start; choose --variant 1 or 2, or leave it out"
 	}
 	return ""
 }

@@ -2,6 +2,9 @@ package main
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,3 +52,21 @@ func isDir(path string) bool {
 
 // storeDir returns the folder of runs: the given one, that of the environment, or runs.
 func storeDir(given string) string { return cmp.Or(given, os.Getenv(storeVariable), "runs") }
+
+// create writes a new file.
+func create(path string, contents []byte, mode fs.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if errors.Is(err, fs.ErrExist) {
+		return coded(codeInput, fmt.Errorf("%s already exists; give another file, or remove it", path))
+	}
+	if err == nil {
+		if _, err = f.Write(contents); err != nil {
+			_ = os.Remove(path) // it isn't whole
+		}
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return coded(codeInput, fmt.Errorf("write the result: %w", err))
+	}
+	return nil
+}

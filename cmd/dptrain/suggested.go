@@ -215,9 +215,6 @@ func (s *dataSettings) suggestCategories(c table.Summary) {
 		}
 	}
 	var remarks []string
-	if mixedCategories(c) {
-		remarks = append(remarks, "numbers and texts, each a category")
-	}
 	if c.Missing > 0 || s.gaps {
 		list = append(list, "")
 	}
@@ -236,15 +233,4 @@ func (s *dataSettings) suggestCategories(c table.Summary) {
 	if len(remarks) > 0 {
 		s.remarkf("categories", c.Name, "%s", strings.Join(remarks, "; "))
 	}
-}
-
-// mixedCategories reports whether some categories are numbers and some aren't.
-func mixedCategories(c table.Summary) bool {
-	texts := 0
-	for _, name := range c.Categories {
-		if _, err := strconv.ParseFloat(name, 64); err != nil {
-			texts++
-		}
-	}
-	return texts > 0 && texts < len(c.Categories)
 }

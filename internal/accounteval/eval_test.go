@@ -156,7 +156,7 @@ func TestEvaluateRefuses(t *testing.T) {
 		{"rdp_to_epsilon", `{"alpha":2,"rdp":1}`, `"delta" is missing`},
 		{"rdp_to_epsilon", `{"alpha":2,"rdp":1,"delta":1e-5,"gamma":1}`, `unknown parameter "gamma"`},
 		{"rdp_to_epsilon", `{"alpha":2,"rdp":1,"Delta":1e-5}`, `"delta" is missing`},
-		{"rdp_to_epsilon", `{"alpha":2,"alpha":3,"rdp":1,"delta":1e-5}`, `"alpha" given twice`},
+		{"rdp_to_epsilon", `{"alpha":2,"alpha":3,"rdp":1,"delta":1e-5}`, `"alpha" stands twice`},
 		{"rdp_to_epsilon", `{"alpha":2.5,"rdp":1,"delta":1e-5}`, "integer"},
 		{"rdp_to_epsilon", `{"alpha":1,"rdp":1,"delta":1e-5}`, "integer"},
 		{"rdp_to_epsilon", `{"alpha":2,"rdp":null,"delta":1e-5}`, "null"},

@@ -3,13 +3,12 @@ package accounteval
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/strict"
 )
 
 // params reads the parameters of a function one by one and remembers the first fault.
@@ -20,7 +19,10 @@ type params struct {
 }
 
 func parseParams(data []byte) (*params, error) {
-	fields, err := decodeObject(data)
+	fields, err := strict.Object(data)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", accountant.ErrInvalid, err)
+	}
 	return &params{fields: fields}, err
 }
 
@@ -184,36 +186,4 @@ func parseBase(data []byte) (accountant.Event, error) {
 		p.fail("kind %q: want dpsgd, gaussian, line or grid", kind)
 	}
 	return e, p.done()
-}
-
-// decodeObject splits exactly one JSON object into its fields. Unlike json.Unmarshal it refuses repeated names and does
-// not fold their case.
-func decodeObject(data []byte) (map[string]json.RawMessage, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, fmt.Errorf("%w: not a JSON object", accountant.ErrInvalid)
-	}
-	fields := map[string]json.RawMessage{}
-	for d.More() {
-		t, err := d.Token()
-		name, ok := t.(string)
-		if err != nil || !ok {
-			return nil, fmt.Errorf("%w JSON object: %v", accountant.ErrInvalid, err)
-		}
-		if _, twice := fields[name]; twice {
-			return nil, fmt.Errorf("%w: %q given twice", accountant.ErrInvalid, name)
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, fmt.Errorf("%w value of %q: %v", accountant.ErrInvalid, name, err)
-		}
-		fields[name] = value
-	}
-	if _, err := d.Token(); err != nil {
-		return nil, fmt.Errorf("%w JSON object: %v", accountant.ErrInvalid, err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: something follows the JSON object", accountant.ErrInvalid)
-	}
-	return fields, nil
 }

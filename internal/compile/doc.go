@@ -89,6 +89,6 @@
 // program with an operation that it doesn't know, and names the operation.
 //
 // [Program.String] lists a program for people, and testdata has the listings of both models. A graph has the same
-// listing each time, and for every batch size for which it compiles. [Program.Check] checks everything that engines
-// rely on, in any program; programs that Compile returns pass it.
+// listing each time, and for every batch size for which it compiles. Compile ends with [Program.Check], which checks
+// everything that engines rely on.
 package compile

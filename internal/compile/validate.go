@@ -8,7 +8,7 @@ import (
 
 // Check reports the first fault of a program. A program without one has inputs, parameters and output among its values,
 // sizes that follow from the operations, no read before a write, views inside their values, and at most one reduction
-// for each parameter. [Compile] checks what it returns, and engines check what they load.
+// for each parameter. [Compile] checks what it returns, so that engines, whose kernels check no index, needn't.
 func (p *Program) Check() error {
 	if p == nil {
 		return errors.New("program: there is none")

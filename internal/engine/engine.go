@@ -15,10 +15,10 @@ import (
 // advance them.
 type Engine interface {
 	Name() string
-	// Load prepares a program, and the data that its runs train on, on the device. The engine may read both in place
-	// until Close, and neither may change until then; package train hands over data that only it holds. Load first
-	// checks the data against the program ([Data.Check], a [*FieldError]), then the program ([compile.Program.Check]).
-	// It refuses a program with an instruction that it doesn't know by an [*UnsupportedError].
+	// Load prepares a program of [compile.Compile], and the data that its runs train on, on the device. The engine may
+	// read both in place until Close, and neither may change until then; package train hands over data that only it
+	// holds. Load first checks the data against the program ([Data.Check], a [*FieldError]). It refuses a program with
+	// an instruction that it doesn't know by an [*UnsupportedError].
 	Load(*compile.Program, *Data) (Loaded, error)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
 )
@@ -15,10 +16,21 @@ type copier struct {
 	graph *gorgonia.ExprGraph
 	nodes map[*gorgonia.Node]*gorgonia.Node // copies, by original
 	fixed map[*gorgonia.Node]gorgonia.Value // constants, by copy
+	drawn map[*gorgonia.Node]int            // the first draw of each dropout, by original
+	draws *[]float64
 }
 
-func newCopier() *copier {
-	return &copier{gorgonia.NewGraph(), map[*gorgonia.Node]*gorgonia.Node{}, map[*gorgonia.Node]gorgonia.Value{}}
+// newCopier returns a copier of the nodes below some ends, whose dropouts use the sample's draws one after another.
+func newCopier(draws *[]float64, ends gorgonia.Nodes) *copier {
+	drawn, at := map[*gorgonia.Node]int{}, 0
+	for _, n := range graph.Order(ends) {
+		if n.Op() != nil && graph.Kind(n.Op()) == "dropoutOp" {
+			drawn[n] = at
+			size := n.Shape().TotalSize()
+			at += (size + compile.DrawsMultiple - 1) / compile.DrawsMultiple * compile.DrawsMultiple
+		}
+	}
+	return &copier{gorgonia.NewGraph(), map[*gorgonia.Node]*gorgonia.Node{}, map[*gorgonia.Node]gorgonia.Value{}, drawn, draws}
 }
 
 // copy copies a node and all that it depends on.
@@ -56,6 +68,8 @@ func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 		return below[0], nil
 	case "maxOp":
 		op = maximum{op}
+	case "dropoutOp":
+		op = dropped{op, c.drawn[n], c.draws}
 	}
 	// NewUniqueNode keeps the list of operands that it is given.
 	m = gorgonia.NewUniqueNode(gorgonia.WithType(n.Type()), gorgonia.WithOp(op), gorgonia.WithChildren(slices.Clone(below)),

@@ -8,29 +8,48 @@ import (
 
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
+	"gorgonia.org/gorgonia"
 )
 
-const dropped = 608 // the number of elements of each dropout that the check sees, and of its draws
+// droppings are graphs with dropout: of a value with other uses too, twice of one value, and after a dropout.
+var droppings = map[string]Graph{
+	"dropout": {75, func(g *G) (compile.Source, error) {
+		h := g.Do(gorgonia.Mul(g.In("x", 5), g.Param("w", 5, 21)))
+		a := g.Do(gorgonia.Add(g.Do(gorgonia.Tanh(h)), g.Do(gorgonia.Dropout(h, 0.5))))
+		a = g.Do(gorgonia.Add(a, g.Do(gorgonia.Dropout(g.Do(gorgonia.Sigmoid(h)), 0.3))))
+		return g.Squares(g.Do(gorgonia.Add(h, g.Do(gorgonia.Dropout(a, 0.1)))))
+	}},
+	"dropout of rows": {76, func(g *G) (compile.Source, error) {
+		h := g.Do(gorgonia.Dropout(g.In("x", 3, 11), 0.25))
+		h = g.Do(gorgonia.Reshape(h, []int{g.Batch * 3, 11}))
+		return g.rows(g.Do(gorgonia.Tanh(g.Do(gorgonia.Dropout(g.Do(gorgonia.Mul(h, g.Param("w", 11, 2))), 0.4)))), 6)
+	}},
+}
 
-// keptShares are the shares that the programs of [masking] keep. The first two are equal, so that their masks compare.
+const elements = 608 // of each dropout that the check sees, and draws
+
+// keptShares are the shares that the program of [masking] keeps. The first two are equal, so that their masks compare.
 var keptShares = []float32{0.5, 0.5, 0.9, 0.25}
 
-// masking returns a program whose gradient is a sample's masks: of each share of keptShares, a parameter whose gradient
-// is 1/share where the dropout keeps an element of 1, and 0 elsewhere. Its output is its input.
+// masking returns a program whose gradient is a sample's masks, if the sample is 1 throughout: of each share of
+// keptShares, a parameter whose gradient is 1/share where the dropout keeps an element, and 0 elsewhere. Its output is
+// its input, dropped.
 func masking(t TB) (*compile.Program, engine.Job) {
 	t.Helper()
-	a := assemble(1)
-	x := a.input(dropped)
-	one := a.forward(compile.Instruction{Op: compile.Fill, Scalar: 1}, dropped)
-	for _, share := range keptShares {
-		a.observe(a.forward(compile.Instruction{Op: compile.Dropout, In: []compile.ID{one}, Draw: a.p.Draws, Scalar: share}, dropped))
-		a.p.Draws += dropped
+	g := NewG(1, 75)
+	x := g.In("x", elements)
+	var cost *gorgonia.Node
+	for i, share := range keptShares {
+		h := g.Do(gorgonia.BroadcastHadamardProd(x, g.Param(fmt.Sprint("w", i), 1, elements), nil, []byte{0}))
+		kept := g.Do(gorgonia.Sum(g.Do(gorgonia.Dropout(h, float64(1-share)))))
+		if i > 0 {
+			kept = g.Do(gorgonia.Add(cost, kept))
+		}
+		cost = kept
 	}
-	a.parts = append(a.parts, a.add(&a.p.Predict, compile.Buffer, a.whole(x), dropped))
-	p := a.done(t)
-	j := plain(p, 0x1p10) // above the norm of any mask
-	j.Initial = engine.LayoutOf(p).Join(a.params)
-	return p, j
+	src, err := g.Done(g.Do(gorgonia.Dropout(x, 0.5)), cost)
+	p := compiled(t, src, err)
+	return p, plain(p, 0x1p10) // above the norm of any mask
 }
 
 // dropout checks that the masks of dropout are a sample's own, that they differ wherever they should, keep the share
@@ -40,7 +59,7 @@ func masking(t TB) (*compile.Program, engine.Job) {
 func dropout(t TB, s Suite) {
 	p, j := masking(t)
 	const samples = 24
-	data := RandomData(p, samples, 2)
+	data := &engine.Data{Samples: samples, Columns: engine.Floats(slices.Repeat([]float32{1}, samples*elements))}
 	other := j
 	other.Trial++
 	few := j
@@ -85,7 +104,7 @@ func dropout(t TB, s Suite) {
 		kept, n := 0.0, 0.0
 		for _, of := range alone {
 			for _, sum := range of {
-				for _, v := range sum[k*dropped:][:dropped] {
+				for _, v := range sum[k*elements:][:elements] {
 					n++
 					if v != 0 {
 						kept++
@@ -102,11 +121,25 @@ func dropout(t TB, s Suite) {
 		}
 	}
 
-	want := engine.State{Step: 1, Params: slices.Clone(j.Initial)}
-	After(p, j, &want, at(0, 1, allOf(samples)...), samples)
-	advance(t, runs, 1, 0, 0)
-	if d := difference(runs.State(0), want); d != "" {
-		t.Errorf("a step's dropout isn't that of its sum: it takes %s elsewhere", d)
+	// Two steps of two runs in one call, and each by itself.
+	want := make([]engine.State, 2)
+	for run, job := range []engine.Job{j, other} {
+		want[run] = engine.State{Step: 1, Params: slices.Clone(j.Initial)}
+		for range 2 {
+			sum := at(run, want[run].Step, allOf(samples)...)
+			After(p, job, &want[run], sum, samples)
+		}
+	}
+	for run := range want {
+		if err := runs.Restore(run, engine.State{Step: 1, Params: j.Initial}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	advance(t, runs, 2, 2, 0)
+	for run := range want {
+		if d := difference(runs.State(run), want[run]); d != "" {
+			t.Errorf("a step's dropout isn't that of its sum: run %d is taken elsewhere in %s", run, d)
+		}
 	}
 	out, err := runs.Predict(context.Background(), data, 0)
 	if err != nil {
@@ -136,7 +169,7 @@ func (s Suite) differentMasks(t TB, alone map[[2]int][][]float64) {
 			t.Errorf("%s have %v of %v elements in common: %v standard errors from a half", what, same, n, z)
 		}
 	}
-	half := func(sum []float64) []float64 { return sum[:dropped] }
+	half := func(sum []float64) []float64 { return sum[:elements] }
 	first := alone[[2]int{0, 0}]
 	for what, other := range map[string][][]float64{"step 1": alone[[2]int{0, 1}], "step 258": alone[[2]int{0, 258}], "another trial": alone[[2]int{1, 0}]} {
 		agree("the masks of a step and of "+what, func(pair func(a, b []float64)) {
@@ -154,7 +187,7 @@ func (s Suite) differentMasks(t TB, alone map[[2]int][][]float64) {
 	}
 	agree("the masks of two instructions", func(pair func(a, b []float64)) {
 		for _, sum := range first {
-			pair(half(sum), sum[dropped:2*dropped])
+			pair(half(sum), sum[elements:2*elements])
 		}
 	})
 	for _, apart := range []int{1, 2, 7, 8, 16, 32, 64, 512} {

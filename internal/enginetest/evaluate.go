@@ -39,6 +39,8 @@ func apply(n *gorgonia.Node, below []*gorgonia.Node, values map[*gorgonia.Node]g
 		return reduce(n, values[below[0]], alongOf(op), math.Inf(-1), math.Max)
 	case maximumBack:
 		return spread(n, values[below[0]], values[below[1]], alongOf(op))
+	case dropped:
+		return op.apply(n, values[below[0]])
 	}
 	if graph.Kind(n.Op()) == "sumOp" {
 		return reduce(n, values[below[0]], graph.FieldsOf(n.Op()).Ints("along"), 0, func(a, b float64) float64 { return a + b })

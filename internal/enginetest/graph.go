@@ -22,10 +22,11 @@ type TB interface {
 // Builder builds the graph under test for a batch size, with the same values of parameters each time.
 type Builder func(batch int) (compile.Source, error)
 
-// The samples that CheckGraph draws.
+// The samples that CheckGraph draws, and the step in which it takes their gradients.
 const (
 	graphSamples = 11
 	graphSeed    = 1
+	graphStep    = 3
 )
 
 // CheckGraph compiles a graph built with several batch sizes and compares the engine's clipped sum, squared norms and
@@ -37,14 +38,10 @@ func (s Suite) CheckGraph(t TB, build Builder, clip float64, data *engine.Data) 
 		t.Fatalf("build with a batch of one: %v", err)
 	}
 	oracle := newOracle(t, single)
-	p, err := compile.Compile(single)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if data == nil {
-		data = RandomData(p, graphSamples, graphSeed)
+		data = RandomData(oracle.p, graphSamples, graphSeed)
 	}
-	want := oracle.run(data, clipTo(plain(p, clip), data.Samples))
+	want := oracle.run(data, clip)
 	for _, batch := range []int{1, 4} {
 		src, err := build(batch)
 		if err != nil {
@@ -64,6 +61,9 @@ func (s Suite) compare(t TB, p *compile.Program, data *engine.Data, clip float64
 	j := plain(p, clip)
 	runs, done := s.start(t, p, data, j)
 	defer done()
+	if err := runs.Restore(0, engine.State{Step: graphStep, Params: j.Initial}); err != nil {
+		t.Fatal(err)
+	}
 	rounded := float64(data.Samples) * j.Mechanism.Grid(data.Samples).Fine / 2
 	sums, squared := s.clippedSum(t, runs, 0, allOf(data.Samples))
 	sum := split(p, sums)
@@ -169,7 +169,8 @@ func numbers(c engine.Column) []float32 {
 type oracle struct {
 	t   TB
 	ref *Reference
-	at  [][]float32 // parameters
+	p   *compile.Program // whose parameters and draws they are
+	at  [][]float32      // parameters
 	src compile.Source
 }
 
@@ -189,17 +190,20 @@ func newOracle(t TB, src compile.Source) *oracle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &oracle{t, ref, p.Initial(), src}
+	return &oracle{t, ref, p, p.Initial(), src}
 }
 
-func (o *oracle) run(data *engine.Data, clip float64) oracleResult {
+func (o *oracle) run(data *engine.Data, norm float64) oracleResult {
 	o.t.Helper()
+	j := plain(o.p, norm)
+	clip := clipTo(j, data.Samples)
 	var res oracleResult
 	for _, p := range o.src.Params {
 		res.sum = append(res.sum, make([]float64, max(1, p.Shape().TotalSize())))
 	}
 	for s := range data.Samples {
 		row := Sample(data, s)
+		o.ref.Draw(o.p, j, graphStep, s)
 		grads, err := o.ref.Gradient(o.at, row)
 		if err != nil {
 			o.t.Fatal(err)

@@ -22,6 +22,17 @@ func MLP(t TB, widths ...int) *compile.Program {
 	return compiled(t, src, err)
 }
 
+// derived returns a program of two layers, of which the first one's weights are computed of a parameter.
+func derived(t TB) *compile.Program {
+	t.Helper()
+	g := NewG(1, 9)
+	x, y := g.In("x", 6), g.In("y", 3)
+	h := g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(x, g.Do(gorgonia.Tanh(g.Param("w", 6, 5)))))))
+	h = g.Do(gorgonia.Mul(h, g.Param("v", 5, 3)))
+	src, err := g.Done(h, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(g.Do(gorgonia.Sub(h, y)))))))
+	return compiled(t, src, err)
+}
+
 // inner returns a program whose cost is the inner product of its parameter, of the given size, with the sample: a
 // sample is its own gradient, so that tests can choose gradients.
 func inner(t TB, size int) *compile.Program {

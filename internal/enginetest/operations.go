@@ -96,6 +96,13 @@ func joined() map[string]Graph {
 			h := g.Do(gorgonia.Reshape(g.Do(gorgonia.BatchedMatMul(x, x, true)), tensor.Shape{g.Batch, 9}))
 			return g.Do(gorgonia.Mul(h, g.Param("w", 9, 2)))
 		},
+		// An engine may take four terms of both rows at once, if both are aligned. Columns of data begin anywhere.
+		"products of rows of four": func(g *G) *gorgonia.Node {
+			one := g.Do(gorgonia.Reshape(g.In("one", 1), tensor.Shape{g.Batch, 1, 1}))
+			y := g.In("y", 4, 4)
+			h := g.Do(gorgonia.BroadcastAdd(values(g, 4, 4), one, nil, []byte{1, 2}))
+			return g.Do(gorgonia.Add(g.Do(gorgonia.BatchedMatMul(h, h, false, true)), g.Do(gorgonia.BatchedMatMul(h, y, false, true))))
+		},
 		"attention of two heads": func(g *G) *gorgonia.Node {
 			const tokens, width, heads = 3, 4, 2
 			rows := g.Do(gorgonia.Reshape(g.In("x", tokens, width), tensor.Shape{g.Batch * tokens, width}))

@@ -17,52 +17,32 @@ import (
 // combined.
 const width = 12
 
-// randomGraphs checks random graphs against Gorgonia: chains of the operations of links, which reuse weights and
-// earlier values at random.
+// randomGraphs checks random graphs against Gorgonia: chains of the operations of links, and dropout, which reuse
+// weights and earlier values at random.
 func (s Suite) randomGraphs(t *testing.T) {
+	dropping := append(slices.Clone(links), func(c *chain) *gorgonia.Node {
+		return c.g.Do(gorgonia.Dropout(c.h, []float64{0.5, 0.1, 0.9}[c.pick%3]))
+	})
 	rapid.Check(t, func(r *rapid.T) {
 		recipe := rapid.SliceOfN(rapid.IntRange(0, 1<<16), 2, 7).Draw(r, "recipe")
 		clip := rapid.Float64Range(0.05, 20).Draw(r, "clip")
-		build := chained(recipe, links).Build
+		build := chained(recipe, dropping).Build
 		s.unlessTied(r, func(t TB) { s.CheckGraph(t, build, clip, nil) }, func(move float64) [][]float64 {
 			single, err := build(1)
 			if err != nil {
 				r.Fatal(err)
 			}
 			o := newOracle(r, single)
-			p, err := compile.Compile(single)
-			if err != nil {
-				r.Fatal(err)
-			}
-			data := RandomData(p, graphSamples, graphSeed)
 			o.at = nudged(o.at, move)
-			return o.run(data, clipTo(plain(p, clip), data.Samples)).sum
+			return o.run(RandomData(o.p, graphSamples, graphSeed), clip).sum
 		})
 	})
 }
 
-// randomPrograms checks random graphs against the interpreter, with dropout and with operations too whose gradient
-// Gorgonia gets wrong, and a few graphs, always the same, against central differences.
-func (s Suite) randomPrograms(t *testing.T) {
+// strangeGraphs checks a few graphs, always the same, against central differences, with operations too whose gradient
+// Gorgonia gets wrong.
+func (s Suite) strangeGraphs(t *testing.T) {
 	all := append(slices.Clone(links), strangeLinks...)
-	dropping := append(slices.Clone(all), func(c *chain) *gorgonia.Node {
-		return c.g.Do(gorgonia.Dropout(c.h, []float64{0.5, 0.1, 0.9}[c.pick%3]))
-	})
-	rapid.Check(t, func(r *rapid.T) {
-		recipe := rapid.SliceOfN(rapid.IntRange(0, 1<<16), 2, 9).Draw(r, "recipe")
-		for _, batch := range []int{1, 3} {
-			p := chained(recipe, dropping).Program(r, batch)
-			s.unlessTied(r, func(t TB) { s.interpreted(t, fmt.Sprintf("batch %d", batch), p, p.Initial()) }, func(move float64) [][]float64 {
-				n := interpretation(p, nudged(p.Initial(), move))
-				var all [][]float64
-				for i := range n.data.Samples {
-					g, _ := n.gradient(i)
-					all = append(all, g...)
-				}
-				return all
-			})
-		}
-	})
 	draw := rand.New(rand.NewPCG(26, 1))
 	for range 12 {
 		recipe := []int{draw.IntN(1 << 16), draw.IntN(1 << 16), draw.IntN(1 << 16), draw.IntN(1 << 16)}

@@ -23,6 +23,7 @@ type Reference struct {
 	cost, output   *gorgonia.Node
 	grads          gorgonia.Nodes // nil for parameters that the cost doesn't depend on
 	fixed          map[*gorgonia.Node]gorgonia.Value
+	draws          []float64 // of the sample, in [0, 1)
 }
 
 // NewReference differentiates a copy of a graph that was built with a batch of one.
@@ -33,8 +34,9 @@ func NewReference(src compile.Source) (r *Reference, err error) {
 			return nil, fmt.Errorf("input %q has shape %v; the reference needs a batch of one", graph.Label(n), s)
 		}
 	}
-	c := newCopier()
-	r = &Reference{fixed: c.fixed}
+	r = &Reference{}
+	c := newCopier(&r.draws, gorgonia.Nodes{src.Output, src.Cost})
+	r.fixed = c.fixed
 	if r.cost, err = c.copy(src.Cost); err != nil {
 		return nil, err
 	}
@@ -153,8 +155,9 @@ func (r *Reference) Gradient(params, inputs [][]float32) ([][]float64, error) {
 	return out, nil
 }
 
-// Output returns one sample's output. It is an error if the graph has none.
+// Output returns one sample's output, for which nothing is dropped. It is an error if the graph has none.
 func (r *Reference) Output(params, inputs [][]float32) ([]float32, error) {
+	r.draws = nil
 	if r.output == nil {
 		return nil, errors.New("the graph names no output")
 	}

@@ -73,3 +73,12 @@ func refusals(t TB, s Suite) {
 		}
 	}
 }
+
+// unknown checks that an engine refuses an unknown operation.
+func unknown(t TB, s Suite) {
+	p := Zoo()["an identity"].Program(t, 1)
+	p.Forward[0].Op = 200
+	if _, err := s.Engine().Load(p, RandomData(p, 3, 1)); err == nil {
+		t.Errorf("a program with an operation of number 200 was loaded")
+	}
+}

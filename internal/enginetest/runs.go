@@ -33,7 +33,7 @@ func assorted(p *compile.Program, samples int) ([]engine.Job, []int) {
 // groups checks that a run in any group equals, to the bit, the run alone, however long the others are and however the
 // steps are divided among calls.
 func groups(t TB, s Suite) {
-	p := MLP(t, 6, 5, 3)
+	p := derived(t)
 	const samples = 90
 	data := RandomData(p, samples, 5)
 	jobs, steps := assorted(p, samples)
@@ -290,7 +290,7 @@ func cancel(t TB, s Suite) {
 	ctx, stop = context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- runs.Steps(ctx, 1<<30, 1<<30) }()
-	for at = runs.Done(); at[0] < 20 || at[1] < 20; at = runs.Done() {
+	for at = runs.Done(); at[0]+at[1] < 40; at = runs.Done() {
 		select {
 		case err := <-ended:
 			t.Fatalf("steps ended with %v at %v", err, runs.Done())
@@ -320,7 +320,7 @@ func cancel(t TB, s Suite) {
 // predict checks that every run predicts by its own parameters, several runs at once as each alone, and that a column
 // that a prediction doesn't read may be missing.
 func predict(t TB, s Suite) {
-	p := MLP(t, 6, 5, 3)
+	p := derived(t)
 	j := job(p, 90)
 	runs, done := s.start(t, p, RandomData(p, 90, 5), j, adam(j), j)
 	defer done()

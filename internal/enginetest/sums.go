@@ -111,6 +111,9 @@ func alone(t TB, s Suite) {
 		data := RandomData(p, samples, 7)
 		// One sample at several indices.
 		copies := []int32{0, 5, 6, 31, 32, 40, 63, 64, 77, 82}
+		if p.Draws > 0 {
+			copies = []int32{5} // samples drop by their numbers
+		}
 		for k, in := range p.Inputs {
 			c := data.Columns[k]
 			for _, at := range copies {
@@ -456,6 +459,7 @@ func rounding(t TB, s Suite) {
 // ties checks that a pooling takes the first of equal maxima and doesn't lose a NaN. Each pixel is multiplied by a
 // parameter and each result by an input, so that gradients show which pixel was taken.
 func ties(t TB, s Suite) {
+	equalOperands(t, s)
 	const side, out, samples = 5, 4, 40
 	g := NewG(1, 9)
 	h := g.Do(gorgonia.BroadcastHadamardProd(g.In("x", 1, side, side), g.Param("w", 1, 1, side, side), nil, []byte{0}))
@@ -507,9 +511,31 @@ func ties(t TB, s Suite) {
 	}
 }
 
+// equalOperands checks that of equal operands of a maximum, and of a minimum, the first has the gradient.
+func equalOperands(t TB, s Suite) {
+	const size = 5
+	g := NewG(1, 9)
+	x := g.In("x", size)
+	a := g.Do(gorgonia.BroadcastAdd(x, g.Param("a", 1, size), nil, []byte{0}))
+	b := g.Do(gorgonia.BroadcastAdd(x, g.Param("b", 1, size), nil, []byte{0}))
+	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Add(g.Do(gorgonia.MaxBetween(a, b)), g.Do(gorgonia.MinBetween(a, b)))))))
+	p := compiled(t, src, err)
+	j := plain(p, 64)
+	clear(j.Initial)
+	runs, done := s.start(t, p, RandomData(p, 1, 5), j)
+	defer done()
+	sum, _ := s.clippedSum(t, runs, 0, []int32{0})
+	for k, want := range []float64{2, 0} {
+		if got := split(p, sum)[k]; !slices.Equal(got, slices.Repeat([]float64{want}, size)) {
+			t.Errorf("of equal operands number %d has the gradient %v, want %v", k, got, want)
+		}
+	}
+}
+
 // notFinite checks that a sample whose gradient isn't finite contributes nothing and changes no other sample's
 // contribution.
 func notFinite(t TB, s Suite) {
+	silentRows(t, s)
 	p := MLP(t, 6, 5, 3)
 	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), math.MaxFloat32} {
 		data := RandomData(p, 9, 5)
@@ -537,5 +563,39 @@ func notFinite(t TB, s Suite) {
 			}
 		}
 		done()
+	}
+}
+
+// silentRows checks the same of rows that are normalised, and of their gradients: a sample contributes nothing if one
+// of them isn't finite, or is so large that its sum isn't, whatever else its gradient holds.
+func silentRows(t TB, s Suite) {
+	const samples, bad, k = 9, 4, 7
+	g := NewG(1, 9)
+	x, y, row := g.In("x", k), g.In("y", k), []byte{0}
+	h := layerNorm(g, g.Do(gorgonia.BroadcastHadamardProd(x, g.Param("w", 1, k), nil, row)), false)
+	h = g.Do(gorgonia.BroadcastHadamardProd(h, g.Param("v", 1, k), nil, row))
+	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
+	p := compiled(t, src, err)
+	for column := range p.Inputs {
+		for _, v := range [][]float64{{math.NaN()}, {math.Inf(1)}, {math.Inf(-1)}, {math.Inf(1), math.Inf(-1)}, slices.Repeat([]float64{3e38}, k)} {
+			data := RandomData(p, samples, 5)
+			for i, v := range v {
+				data.Columns[column].Floats[bad*k+i] = float32(v)
+			}
+			j := plain(p, 1)
+			for i := range j.Initial {
+				j.Initial[i] = 1
+			}
+			runs, done := s.start(t, p, data, j)
+			with, squared := s.clippedSum(t, runs, 0, allOf(samples))
+			if n := squared[bad]; n-n == 0 {
+				t.Errorf("%v in column %d of normalised rows: the squared norm is %v", v, column, n)
+			}
+			others := slices.Delete(allOf(samples), bad, bad+1)
+			if without, _ := s.clippedSum(t, runs, 0, others); !slices.Equal(with, without) {
+				t.Errorf("%v in column %d of normalised rows: the sum with the sample isn't the one without", v, column)
+			}
+			done()
+		}
 	}
 }

@@ -54,6 +54,7 @@ func Zoo() map[string]Graph {
 	maps.Copy(all, convolutions())
 	maps.Copy(all, poolings())
 	maps.Copy(all, lookups)
+	maps.Copy(all, droppings)
 	maps.Copy(all, joined())
 	maps.Copy(all, transformed())
 	for _, name := range Networks() {

@@ -7,16 +7,13 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// CheckCurve returns an error, which says why, if the plan can't release a learning curve. After a tuning with a warm
-// start the first point is the score of the winner's model. That is covered as well: the bounds are for the outcome of
-// the selection, the winner's model with it, and all steps of the final run together (Theorems 3 and 4 of
-// docs/bounds.md).
+// CheckCurve returns an error, which says why, if the plan can't release a learning curve.
 func (p *Plan) CheckCurve() error {
 	switch {
 	case p.holdsOut():
 		return usagef("a learning curve of held-out rows would cost privacy at each point, since they are private; leave it out")
 	case p.tune && methods[p.Experiment.Privacy.Variant] == tuner.Baseline:
-		return usagef("the baseline has no final run, and the learning curves of trials are private; leave it out, or choose variant 1 or 2")
+		return usagef("the baseline has no final run, and the scores of trials are private; leave it out, or choose variant 1 or 2")
 	}
 	return nil
 }

@@ -2,11 +2,9 @@ package experiment
 
 import (
 	"math"
-	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/train"
 )
@@ -84,21 +82,6 @@ func TestEarlierAccuracyHolds(t *testing.T) {
 	}
 	if right < 1575 || right > 1577 {
 		t.Errorf("%d of 2,000 are right, want 1,576", right)
-	}
-}
-
-// Settings of an earlier version resolve, and to the same values.
-func TestEarlierSettingsResolve(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(earlier, "settings-1.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := configs.Resolve(configs.File{Text: text}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e.Dataset != "glyphs" || e.Model != "linear" || e.Privacy.SamplingRate != 0.05 || e.Privacy.Epsilon == nil || *e.Privacy.Epsilon != 4 {
-		t.Errorf("%+v", e)
 	}
 }
 

@@ -37,7 +37,6 @@ func statedTuning(e configs.Experiment) *report.Tuning {
 		Method:          MethodName(p.Variant),
 		Repetitions:     p.Repetitions,
 		MeanRepetitions: p.MeanRepetitions,
-		WarmStart:       e.Tuning.WarmStart,
 	}
 	if methods[p.Variant] != tuner.Baseline {
 		t.SubsetRate = p.SubsetRate

@@ -72,7 +72,6 @@ func tuningSettings(e configs.Experiment, r accountant.Repetitions, n int, space
 		Space:       space,
 		Optimizer:   Optimizer(e.Training, 0),
 		Samples:     n,
-		WarmStart:   e.Tuning.WarmStart,
 		Division:    divisions[e.Tuning.Division],
 		HoldOut:     train.HeldOutSettings{Rate: e.Privacy.Holdout}, // its noise is calibrated
 		RowsPerUnit: e.Data.RowsPerUnit,
@@ -121,22 +120,20 @@ func (c *company) tune(ctx context.Context, parts []*part) error {
 
 // privateTuning is private/run.json of a tuning.
 type privateTuning struct {
-	Warning      string               `json:"warning"`
-	Repetitions  int                  `json:"repetitions"` // K
-	SubsetSize   int                  `json:"subset_size"`
-	Best         int                  `json:"best"` // index into trials; -1 for none
-	Trials       []privateTrial       `json:"trials"`
-	FinalSeconds float64              `json:"final_seconds"`
-	FinalCurve   []train.PrivatePoint `json:"final_curve,omitempty"`
+	Warning      string         `json:"warning"`
+	Repetitions  int            `json:"repetitions"` // K
+	SubsetSize   int            `json:"subset_size"`
+	Best         int            `json:"best"` // index into trials; -1 for none
+	Trials       []privateTrial `json:"trials"`
+	FinalSeconds float64        `json:"final_seconds"`
 }
 
 type privateTrial struct {
 	tuner.Candidate
-	Score    *float64             `json:"score,omitempty"` // missing if it failed or diverged
-	Diverged bool                 `json:"diverged,omitempty"`
-	Failure  string               `json:"failure,omitempty"`
-	Seconds  float64              `json:"seconds"`
-	Curve    []train.PrivatePoint `json:"curve,omitempty"`
+	Score    *float64 `json:"score,omitempty"` // missing if it failed or diverged
+	Diverged bool     `json:"diverged,omitempty"`
+	Failure  string   `json:"failure,omitempty"`
+	Seconds  float64  `json:"seconds"`
 }
 
 func newPrivateTuning(p tuner.Private) privateTuning {
@@ -147,10 +144,9 @@ func newPrivateTuning(p tuner.Private) privateTuning {
 		Best:         p.Best,
 		Trials:       make([]privateTrial, len(p.Trials)),
 		FinalSeconds: p.FinalSeconds,
-		FinalCurve:   p.FinalCurve,
 	}
 	for i, t := range p.Trials {
-		out.Trials[i] = privateTrial{t.Candidate, scoreOf(t), t.Diverged, t.Failure, t.Seconds, t.Curve}
+		out.Trials[i] = privateTrial{t.Candidate, scoreOf(t), t.Diverged, t.Failure, t.Seconds}
 	}
 	return out
 }

@@ -94,7 +94,7 @@ func ComputeBounds(ctx context.Context, s BoundsSettings, progress func(done, to
 			}
 		}
 	}
-	if err := b.fill(ctx, points, progress); err != nil {
+	if err := Compute(ctx, len(points), func(i int) error { return b.compute(points[i]) }, progress); err != nil {
 		return Bounds{}, err
 	}
 	return b, nil
@@ -103,24 +103,26 @@ func ComputeBounds(ctx context.Context, s BoundsSettings, progress func(done, to
 // point is the indices of a mean, a method and a subset rate: one position on the curves of all modes.
 type point struct{ mean, method, rate int }
 
-func (b Bounds) fill(ctx context.Context, points []point, progress func(done, total int)) error {
+// Compute calls one with the indices 0 to n-1, on all cores, until one fails or ctx is done. It calls progress, which
+// may be nil, from one goroutine at a time.
+func Compute(ctx context.Context, n int, one func(i int) error, progress func(done, total int)) error {
 	var mu sync.Mutex
 	done := 0
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for _, p := range points {
+	for i := range n {
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := b.compute(p); err != nil {
+			if err := one(i); err != nil {
 				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			done++
 			if progress != nil {
-				progress(done, len(points))
+				progress(done, n)
 			}
 			return nil
 		})
@@ -183,9 +185,9 @@ func (b Bounds) drawing() drawing {
 	d := drawing{}
 	for i, mean := range s.MeanRepetitions {
 		p := panel{
-			title: fmt.Sprintf("*μ* = %v expected trials", mean),
-			x:     axis{label: "subset rate *q*", high: 1},
-			y:     axis{label: "*ε* at *δ* = " + scientific(s.Delta)},
+			title: fmt.Sprintf("%v expected trials", mean),
+			x:     axis{label: "subset rate q", high: 1},
+			y:     axis{label: "epsilon at delta = " + number(s.Delta)},
 		}
 		every := max(1, len(s.SubsetRates)/6)
 		for k := range slices.Backward(methods) {

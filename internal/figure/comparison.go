@@ -13,10 +13,11 @@ import (
 // Comparison shows what several methods reach, each by one or more accountings, in panels of a grid. Markers and
 // colours tell methods apart, dashes accountings. Points are means; their error bars are standard errors.
 type Comparison struct {
-	Methods     []string // at most four
+	Methods     []string // at most four; one without a name isn't in the key
 	Accountings []string // at most three
 	Columns     int      // of panels
 	Small       bool     // panels, for a grid of three or more columns
+	Apart       bool     // methods at the same x are drawn beside each other
 	Panels      []ComparisonPanel
 	Numbers     [][]string // of the CSV file: a row of column names, and below it the numbers
 }
@@ -26,17 +27,21 @@ type ComparisonPanel struct {
 	Title  string
 	Note   string // below the title; may be empty
 	X, Y   string // labels of the axes
-	LogY   bool   // y axis is logarithmic, and points at or below 0 aren't drawn
+	LogX   bool   // the x axis is logarithmic and begins with the points; otherwise it begins at 0
+	LogY   bool
 	Series []Series
 }
 
 // Series are the points of a method by an accounting, which are joined in their order.
 type Series struct {
-	Method, Accounting int // indices
+	Method, Accounting int    // indices
+	Bare               bool   // without markers
+	Label              string // beside the last point
 	Points             []Mean
 }
 
-// Mean is a point of a [Series]. A standard error of 0 or NaN has no bar.
+// Mean is a point of a [Series]. A standard error of 0 or NaN has no bar. What isn't finite is missing, and so is what
+// isn't above 0 on a logarithmic axis.
 type Mean struct {
 	X, XError float64
 	Y, YError float64 // Y is NaN for a point that is missing, which leaves a gap
@@ -56,11 +61,6 @@ func NewComparison(c Comparison) (Comparison, error) {
 			if s.Method < 0 || s.Method >= len(c.Methods) || s.Accounting < 0 || s.Accounting >= len(c.Accountings) {
 				return c, fmt.Errorf("%w figure: panel %q has method %d by accounting %d", accountant.ErrInvalid, p.Title, s.Method, s.Accounting)
 			}
-			for _, m := range s.Points {
-				if !finite(m.X) || math.IsInf(m.Y, 0) {
-					return c, fmt.Errorf("%w figure: panel %q has a point at %v, %v", accountant.ErrInvalid, p.Title, m.X, m.Y)
-				}
-			}
 		}
 	}
 	return c, nil
@@ -78,13 +78,19 @@ func (c Comparison) drawing() drawing {
 	for _, p := range c.Panels {
 		end = math.Max(end, p.end())
 	}
-	if end == 0 {
+	if !(end > 1e-12) {
 		end = 1 // without a point
 	}
 	noted := slices.ContainsFunc(c.Panels, func(p ComparisonPanel) bool { return p.Note != "" })
 	for _, p := range c.Panels {
-		out := p.panel(len(c.Methods))
-		out.x.high = end
+		apart := 0
+		if c.Apart {
+			apart = len(c.Methods)
+		}
+		out := p.panel(apart)
+		if !p.LogX {
+			out.x.high = end
+		}
 		if noted && out.note == "" {
 			out.note = " " // titles beside each other are at one height
 		}
@@ -92,7 +98,9 @@ func (c Comparison) drawing() drawing {
 	}
 	var byMethod, byAccounting []keyEntry
 	for i, name := range c.Methods {
-		byMethod = append(byMethod, keyEntry{name, strokes[0], markers[i]})
+		if name != "" {
+			byMethod = append(byMethod, keyEntry{name, strokes[0], markers[i]})
+		}
 	}
 	for i, name := range c.Accountings {
 		byAccounting = append(byAccounting, keyEntry{name + " accounting", strokes[i], marker{}})
@@ -111,35 +119,47 @@ const (
 	sideways    = 2.2
 )
 
-func (p ComparisonPanel) panel(methods int) panel {
-	out := panel{title: p.Title, note: p.Note, empty: "no finished runs", x: axis{label: p.X}, y: axis{label: p.Y, log: p.LogY}}
+// panel draws as many methods beside each other; 0 draws all at their x.
+func (p ComparisonPanel) panel(apart int) panel {
+	out := panel{title: p.Title, note: p.Note, empty: "no values", x: axis{label: p.X, log: p.LogX}, y: axis{label: p.Y, log: p.LogY}}
 	for _, s := range p.Series {
-		c := curve{stroke: strokes[s.Accounting], marker: markers[s.Method], every: 1}
-		c.shift = sideways * (vg.Length(s.Method) - vg.Length(methods-1)/2)
+		c := curve{stroke: strokes[s.Accounting], marker: markers[s.Method], every: 1 + len(s.Points)/40, label: s.Label}
+		if s.Bare {
+			c.every = 0
+		}
+		if apart > 0 {
+			c.shift = sideways * (vg.Length(s.Method) - vg.Length(apart-1)/2)
+		}
 		seen := false
 		for _, m := range s.Points {
-			y, bar := m.Y, [2]float64{m.Y - m.YError, m.Y + m.YError}
-			if p.LogY {
-				y, bar = logarithm(y), [2]float64{logarithm(bar[0]), logarithm(bar[1])}
-			}
-			seen = seen || finite(m.X, y)
-			c.x, c.y = append(c.x, m.X), append(c.y, y)
-			c.xBars, c.yBars = append(c.xBars, [2]float64{m.X - m.XError, m.X + m.XError}), append(c.yBars, bar)
+			x := position(p.LogX, m.X-m.XError, m.X, m.X+m.XError)
+			y := position(p.LogY, m.Y-m.YError, m.Y, m.Y+m.YError)
+			seen = seen || finite(x[1], y[1])
+			c.x, c.y = append(c.x, x[1]), append(c.y, y[1])
+			c.xBars, c.yBars = append(c.xBars, [2]float64{x[0], x[2]}), append(c.yBars, [2]float64{y[0], y[2]})
 		}
 		if seen {
 			out.curves = append(out.curves, c)
 		}
 	}
-	out.y.low, out.y.high = span(out.curves)
+	out.y.low, out.y.high = span(out.curves, func(c curve, i int) [3]float64 { return [3]float64{c.y[i], c.yBars[i][0], c.yBars[i][1]} })
+	if p.LogX {
+		out.x.low, out.x.high = span(out.curves, func(c curve, i int) [3]float64 { return [3]float64{c.x[i], c.xBars[i][0], c.xBars[i][1]} })
+	}
 	return out
 }
 
-// logarithm returns the decimal logarithm, or NaN of a number that has none.
-func logarithm(v float64) float64 {
-	if !(v > 0) {
-		return math.NaN()
+// position returns where an axis has values: on a logarithmic one their decimal logarithms, or NaN of values that have
+// none or whose ticks would leave float64.
+func position(log bool, values ...float64) []float64 {
+	for i, v := range values {
+		if log && v > 1e-150 && v < 1e150 {
+			values[i] = math.Log10(v)
+		} else if log {
+			values[i] = math.NaN()
+		}
 	}
-	return math.Log10(v)
+	return values
 }
 
 // end returns the largest x of all points, missing ones too: all panels of a figure have the same x axis, from 0.
@@ -147,26 +167,28 @@ func (p ComparisonPanel) end() float64 {
 	end := 0.
 	for _, s := range p.Series {
 		for _, m := range s.Points {
-			end = math.Max(end, m.X)
-			if finite(m.XError) {
-				end = math.Max(end, m.X+m.XError)
+			for _, x := range []float64{m.X, m.X + m.XError} {
+				if finite(x) {
+					end = math.Max(end, x)
+				}
 			}
 		}
 	}
 	return end
 }
 
-// span returns the ends of a y axis that holds points and bars, apart even if there is one value alone.
-func span(curves []curve) (low, high float64) {
+// span returns the ends of an axis that holds points and their bars, apart even if there is one value alone.
+func span(curves []curve, values func(c curve, i int) [3]float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, c := range curves {
-		for i, y := range c.y {
-			if !finite(c.x[i], y) {
+		for i := range c.x {
+			if !finite(c.x[i], c.y[i]) {
 				continue
 			}
-			low, high = math.Min(low, y), math.Max(high, y)
-			if bar := c.yBars[i]; finite(bar[0], bar[1]) {
-				low, high = math.Min(low, bar[0]), math.Max(high, bar[1])
+			v := values(c, i)
+			low, high = math.Min(low, v[0]), math.Max(high, v[0])
+			if finite(v[1:]...) {
+				low, high = math.Min(low, v[1]), math.Max(high, v[2])
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package figure
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -132,11 +133,7 @@ func (s sentence) Plot(c draw.Canvas, _ *plot.Plot) {
 	c.FillText(style, c.Center(), string(s))
 }
 
+// finite reports whether values can be drawn. The axis of a larger one would end beyond all numbers.
 func finite(values ...float64) bool {
-	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(values, func(v float64) bool { return !(math.Abs(v) <= 1e300) })
 }

@@ -1,7 +1,6 @@
-// Package figure draws figures: of privacy costs, which [ComputeBounds], [ComputeLines] and [NewTradeoff] compute, and
-// of what runs reached, which [NewComparison] is given. [TextTable] is a figure too. [Reserve] returns a [Place] in a
-// folder, and [Place.Encode] and [Place.Write] write a [Figure] there as PNG, SVG and PDF, and its numbers as CSV.
-// [Encode] makes the same files in memory, and [Inline] the pictures of a web page.
+// Package figure draws all charts, in print and on web pages: of privacy costs, which [ComputeBounds] and
+// [ComputeLines] compute, and of what runs reached, which are a [Comparison] or a [Learning]. [Encode] draws a [Figure]
+// as PNG, SVG and PDF, with its numbers as CSV, and [Inline] as pictures of a page. [Reserve] finds a [Place] for files.
 //
 // [Bounds] is Figure compare_dp_bounds of the paper (Koskela and Kulkarni, "Practical Differentially Private
 // Hyperparameter Tuning with Subsampling"): epsilon over the subset rate q, for both variants of private tuning, for
@@ -12,13 +11,9 @@
 // given order. Random search fits its candidates' curves below such a line and is charged the line; the gap between
 // line and curve is wasted.
 //
-// [Tradeoff] isn't in the paper. As a function of the subset rate it shows the noise multiplier that meets a budget if
-// every candidate is tried with a given probability. Package internal/experiment/planner computes its numbers.
-//
 // [Comparison] shows means with their standard errors, for several methods and accountings, in a grid of panels.
 // Package internal/paper makes one for each figure of the paper that needs runs.
 //
 // The drawings are readable in black and white: markers and dash patterns distinguish the curves even without colours.
-// The files contain no time stamp and, since text is drawn as filled outlines, no font: the same numbers give the same
-// bytes, and every viewer shows the same picture.
+// The files contain no time stamp, and texts are texts: the same numbers give the same bytes.
 package figure

@@ -13,14 +13,13 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// drawing is what a figure shows, in whatever format. Its texts are in the markup of letters.
+// drawing is what a figure shows, in whatever format.
 type drawing struct {
 	panels []panel // row by row
 	key    [][]keyEntry
 
-	columns       int        // of panels; 0 puts all of them side by side
-	width, height vg.Length  // of a panel; 0 is the usual size
-	table         *textTable // instead of panels and key
+	columns       int       // of panels; 0 puts all of them side by side
+	width, height vg.Length // of a panel; 0 is the usual size
 }
 
 type panel struct {
@@ -156,20 +155,33 @@ func setAxis(out *plot.Axis, a axis) {
 	out.Tick.Length, out.Padding = 3, 0
 }
 
-// endLabels returns the labels of curves, each beside the end of its curve, or as near to it as lets there be a gap
-// between labels and leaves all of them below the top.
+// endLabels returns the labels of curves, each beside the end of its curve. Those at one x are kept a gap apart and
+// below the top.
 func endLabels(curves []curve, top, gap float64) *plotter.Labels {
-	ends := &plotter.Labels{Offset: vg.Point{X: 6, Y: 1}}
+	type end struct {
+		plotter.XY
+		label string
+	}
+	var ends []end
+	for _, c := range curves {
+		if last := len(c.x) - 1; c.label != "" && finite(c.x[last], c.y[last]) {
+			ends = append(ends, end{plotter.XY{X: c.x[last], Y: c.y[last]}, c.label})
+		}
+	}
+	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y)) })
+	labels := &plotter.Labels{Offset: vg.Point{X: 6, Y: 1}}
 	style := textStyle(tickSize)
 	style.YAlign = text.YCenter
-	curves = slices.DeleteFunc(slices.Clone(curves), func(c curve) bool { return c.label == "" })
-	slices.SortStableFunc(curves, func(a, b curve) int { return cmp.Compare(a.y[len(a.y)-1], b.y[len(b.y)-1]) })
-	at := math.Inf(-1)
-	for i, c := range curves {
-		above := float64(len(curves) - 1 - i)
-		at = min(max(c.y[len(c.y)-1], at+gap), top-above*gap)
-		ends.XYs = append(ends.XYs, plotter.XY{X: c.x[len(c.x)-1], Y: at})
-		ends.Labels, ends.TextStyle = append(ends.Labels, c.label), append(ends.TextStyle, style)
+	for i, e := range ends {
+		above := 0
+		for i+above+1 < len(ends) && ends[i+above+1].X == e.X {
+			above++
+		}
+		if i > 0 && ends[i-1].X == e.X {
+			e.Y = max(e.Y, labels.XYs[i-1].Y+gap)
+		}
+		e.Y = min(e.Y, top-float64(above)*gap)
+		labels.XYs, labels.Labels, labels.TextStyle = append(labels.XYs, e.XY), append(labels.Labels, e.label), append(labels.TextStyle, style)
 	}
-	return ends
+	return labels
 }

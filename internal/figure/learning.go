@@ -53,9 +53,9 @@ func (l Learning) Table() [][]string {
 	return rows
 }
 
-// worstDrawn is the smallest score that is drawn. A constant answer has an R² of 0; far below that, a run is diverging,
+// WorstDrawn is the smallest score that is drawn. A constant answer has an R² of 0; far below that, a run is diverging,
 // and its scores would leave no room for the others.
-const worstDrawn = -1
+const WorstDrawn = -1
 
 func (l Learning) drawing() drawing {
 	mark := markers[0]
@@ -63,7 +63,7 @@ func (l Learning) drawing() drawing {
 	drawn := false
 	for _, p := range l.points {
 		score := p.Score
-		if !(score >= worstDrawn) || math.IsInf(score, 0) {
+		if !(score >= WorstDrawn) || math.IsInf(score, 0) {
 			score = math.NaN()
 		}
 		drawn = drawn || score == score
@@ -73,10 +73,10 @@ func (l Learning) drawing() drawing {
 	if drawn {
 		p.curves = []curve{c}
 	} else {
-		p.empty = "no score above " + fmt.Sprint(worstDrawn)
+		p.empty = "no score above " + fmt.Sprint(WorstDrawn)
 		p.x.high, p.y.high = max(1, c.x[len(c.x)-1]), 1
 	}
-	d := drawing{panels: []panel{p}, width: 1.4 * panelWidth}
+	d := drawing{panels: []panel{p}}
 	name := l.metric
 	if last := l.points[len(l.points)-1]; last.Epsilon != nil {
 		name += ", epsilon " + up(*last.Epsilon) + " at the last step"

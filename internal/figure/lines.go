@@ -94,9 +94,9 @@ func (l Lines) drawing() drawing {
 	d := drawing{}
 	for i, rate := range s.SamplingRates {
 		p := panel{
-			title: fmt.Sprintf("sampling rate *γ* = %v", rate),
-			x:     axis{label: "RDP order *α*", high: last},
-			y:     axis{label: "RDP value *ε*(*α*)"},
+			title: fmt.Sprintf("sampling rate %v", rate),
+			x:     axis{label: "RDP order", high: last},
+			y:     axis{label: "RDP value"},
 		}
 		for k := range s.Candidates {
 			slope := l.slopes[i][k]
@@ -104,15 +104,15 @@ func (l Lines) drawing() drawing {
 			line := marker{Color: mark.Color}
 			p.curves = append(p.curves,
 				curve{x: []float64{0, last}, y: []float64{0, slope * last}, stroke: strokes[1], marker: line,
-					label: "*c* = " + up(slope)},
+					label: "c = " + up(slope)},
 				curve{x: orders, y: l.curves[i][k][2:], stroke: strokes[0], marker: mark, every: max(1, s.Order/12)})
 		}
 		d.panels = append(d.panels, p)
 	}
 	var runs []keyEntry
 	for k, c := range s.Candidates {
-		runs = append(runs, keyEntry{fmt.Sprintf("*σ* = %v, *T* = %s", c.NoiseMultiplier, grouped(c.Steps)), strokes[0], markers[k]})
+		runs = append(runs, keyEntry{fmt.Sprintf("noise %v, %d steps", c.NoiseMultiplier, c.Steps), strokes[0], markers[k]})
 	}
-	d.key = [][]keyEntry{runs, {{fmt.Sprintf("smallest line *cα* above the curve up to *α* = %d", s.Order), strokes[1], marker{}}}}
+	d.key = [][]keyEntry{runs, {{fmt.Sprintf("smallest line c * order above, up to order %d", s.Order), strokes[1], marker{}}}}
 	return d
 }

@@ -27,7 +27,7 @@ func TestWriteMakesAllFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := place.Encode(paperLines(t))
+	files, err := Encode(paperLines(t))
 	if err != nil {
 		t.Fatal(err)
 	}

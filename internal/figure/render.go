@@ -18,7 +18,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Sizes of the whole, in points.
@@ -37,7 +36,7 @@ const (
 // dotsPerInch of PNG files.
 const dotsPerInch = 300
 
-// Figure is a figure's numbers, for [Place.Encode] to draw.
+// Figure is a figure's numbers, for [Encode] and [Inline] to draw.
 type Figure interface {
 	// Table returns the numbers, below a row of column names.
 	Table() [][]string
@@ -45,23 +44,48 @@ type Figure interface {
 	drawing() drawing
 }
 
-type format struct {
-	extension string
-	encode    func(Figure) ([]byte, error)
+// File is a figure in one format.
+type File struct {
+	Extension string // one of Formats
+	Content   []byte
 }
 
-var formats = []format{
-	{"csv", CSV},
-	{"pdf", func(f Figure) ([]byte, error) { return render(f.drawing(), newPDF) }},
-	{"png", func(f Figure) ([]byte, error) { return render(f.drawing(), newPNG) }},
-	{"svg", func(f Figure) ([]byte, error) { return render(f.drawing(), newSVG) }},
+// Formats returns the extensions of a figure's files.
+func Formats() []string { return []string{"csv", "pdf", "png", "svg"} }
+
+// Encode draws a figure in the given formats, or in all of them. It takes seconds for many panels.
+func Encode(f Figure, formats ...string) ([]File, error) {
+	if len(formats) == 0 {
+		formats = Formats()
+	}
+	var files []File
+	for _, extension := range formats {
+		var content []byte
+		var err error
+		switch extension {
+		case "csv":
+			content, err = CSV(f.Table())
+		case "pdf":
+			content, err = f.drawing().render(newPDF)
+		case "png":
+			content, err = f.drawing().render(newPNG)
+		case "svg":
+			content, err = f.drawing().render(newSVG)
+		default:
+			err = fmt.Errorf("no format for a figure; want one of %v", Formats())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("make a figure's %s: %w", extension, err)
+		}
+		files = append(files, File{extension, content})
+	}
+	return files, nil
 }
 
-// CSV returns the numbers of a figure as a CSV file.
-func CSV(f Figure) ([]byte, error) {
+// CSV returns rows as a CSV file.
+func CSV(rows [][]string) ([]byte, error) {
 	var out bytes.Buffer
-	w := csv.NewWriter(&out)
-	if err := w.WriteAll(f.Table()); err != nil {
+	if err := csv.NewWriter(&out).WriteAll(rows); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil
@@ -90,17 +114,9 @@ func newPNG(width, height vg.Length) canvas {
 	return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dotsPerInch))}
 }
 
-func newSVG(width, height vg.Length) canvas { return vgsvg.New(width, height) }
-
-func render(d drawing, newCanvas func(width, height vg.Length) canvas) ([]byte, error) {
-	var sheet canvas
-	if d.table != nil {
-		sheet = d.table.draw(newCanvas)
-	} else {
-		sheet = d.draw(newCanvas)
-	}
+func (d drawing) render(newCanvas func(width, height vg.Length) canvas) ([]byte, error) {
 	var out bytes.Buffer
-	if _, err := sheet.WriteTo(&out); err != nil {
+	if _, err := d.draw(newCanvas).WriteTo(&out); err != nil {
 		return nil, fmt.Errorf("draw: %w", err)
 	}
 	return out.Bytes(), nil
@@ -126,7 +142,10 @@ func (d drawing) draw(newCanvas func(width, height vg.Length) canvas) canvas {
 	key, keyHeight := layKey(d.key, width-2*margin-indent)
 
 	sheet := newCanvas(width, m*panelHeight+(m-1)*panelSpace+keyMargin+keyHeight+2*margin)
-	all := draw.Crop(whitened(sheet), margin, -margin, margin, -margin)
+	whole := draw.New(sheet)
+	whole.SetColor(color.White)
+	whole.Fill(whole.Rectangle.Path())
+	all := draw.Crop(whole, margin, -margin, margin, -margin)
 	tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: panelSpace, PadY: panelSpace, PadTop: keyHeight + keyMargin}
 	places := plot.Align(plots, tiles, all)
 	for i, p := range d.panels {
@@ -138,14 +157,6 @@ func (d drawing) draw(newCanvas func(width, height vg.Length) canvas) canvas {
 		l.Draw(draw.Crop(all, indent, 0, 0, 0))
 	}
 	return sheet
-}
-
-// whitened returns a canvas to draw on, which is white.
-func whitened(sheet canvas) draw.Canvas {
-	all := draw.New(sheet)
-	all.SetColor(color.White)
-	all.Fill(all.Rectangle.Path())
-	return all
 }
 
 // drawNote draws a panel's note between title and data.

@@ -51,7 +51,7 @@ func logTicks(low, high float64) plot.ConstantTicks {
 		if !below && !above {
 			text := strconv.FormatFloat(v, 'f', -1, 64)
 			if v < 1e-4 || v > 1e4 {
-				text = scientific(v)
+				text = number(v)
 			}
 			marks = append(marks, plot.Tick{Value: math.Log10(v), Label: text})
 		}

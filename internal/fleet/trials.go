@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/internal/cluster"
-	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/internal/remote"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
@@ -95,7 +94,7 @@ func (t *Trials) outcome(r cluster.Result, trial int) (remote.Delivery, tuner.Pr
 	if err != nil {
 		return d, tuner.PrivateOutcome{}, fmt.Errorf("%w: %w", tuner.ErrOutcome, err)
 	}
-	outcomes, err := experiment.UnmarshalOutcomes(d.Trials)
+	outcomes, err := tuner.UnmarshalOutcomes(d.Trials)
 	switch {
 	case err != nil:
 		return d, tuner.PrivateOutcome{}, fmt.Errorf("%w: %w", tuner.ErrOutcome, err)
@@ -107,14 +106,14 @@ func (t *Trials) outcome(r cluster.Result, trial int) (remote.Delivery, tuner.Pr
 
 // timeless returns a delivery whose outcomes say nothing of time, so that equal draws make it equal.
 func timeless(d remote.Delivery) remote.Delivery {
-	outcomes, err := experiment.UnmarshalOutcomes(d.Trials)
+	outcomes, err := tuner.UnmarshalOutcomes(d.Trials)
 	if err != nil {
 		return d
 	}
 	for i := range outcomes {
 		outcomes[i].Trace = train.PrivateTrace{}
 	}
-	if text, err := experiment.MarshalOutcomes(outcomes); err == nil {
+	if text, err := tuner.MarshalOutcomes(outcomes); err == nil {
 		d.Trials = text
 	}
 	return d

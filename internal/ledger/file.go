@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/strict"
 )
 
 // version is the newest version of the file's format. A file without units is of version 1.
@@ -140,7 +140,7 @@ func parse(text []byte) (*book, error) {
 // parseVersion reads the content of a file of this version.
 func parseVersion(text []byte) (*book, error) {
 	var file fileJSON
-	if err := strict(text, &file); err != nil {
+	if err := strict.Decode(text, &file); err != nil {
 		return nil, err
 	}
 	if file.Version < 1 || file.Version > version {
@@ -154,23 +154,10 @@ func parseVersion(text []byte) (*book, error) {
 		return nil, errors.New("its content doesn't have its checksum")
 	}
 	var in bookJSON
-	if err := strict(inner.Bytes(), &in); err != nil {
+	if err := strict.Decode(inner.Bytes(), &in); err != nil {
 		return nil, err
 	}
 	return in.book()
-}
-
-// strict decodes one JSON value without unknown members.
-func strict(text []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("more than one JSON value")
-	}
-	return nil
 }
 
 func (in bookJSON) book() (*book, error) {

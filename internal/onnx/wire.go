@@ -3,21 +3,25 @@ package onnx
 import (
 	"encoding/binary"
 	"math"
-
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // message is an encoded message of Protocol Buffers. The numbers of fields are those of onnx.proto.
 type message []byte
 
-func (m *message) integer(field protowire.Number, v int64) {
-	*m = protowire.AppendVarint(protowire.AppendTag(*m, field, protowire.VarintType), uint64(v))
+// The types of fields that this package writes: a number, and a length before so many bytes.
+const (
+	varintField = 0
+	bytesField  = 2
+)
+
+func (m *message) integer(field int, v int64) {
+	*m = binary.AppendUvarint(binary.AppendUvarint(*m, uint64(field<<3|varintField)), uint64(v))
 }
 
-func (m *message) text(field protowire.Number, s string) { m.bytes(field, []byte(s)) }
+func (m *message) text(field int, s string) { m.bytes(field, []byte(s)) }
 
-func (m *message) bytes(field protowire.Number, b []byte) {
-	*m = protowire.AppendBytes(protowire.AppendTag(*m, field, protowire.BytesType), b)
+func (m *message) bytes(field int, b []byte) {
+	*m = append(binary.AppendUvarint(binary.AppendUvarint(*m, uint64(field<<3|bytesField)), uint64(len(b))), b...)
 }
 
 // dtype is the type of a tensor's elements: TensorProto.DataType.

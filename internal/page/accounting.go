@@ -2,13 +2,13 @@ package page
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
-	"runtime"
-	"sync"
-
-	"golang.org/x/sync/errgroup"
+	"strconv"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/figure"
 )
 
 // Accounting is what a run's event costs, by all modes of accounting.
@@ -69,9 +69,9 @@ func Account(ctx context.Context, r Run, progress func(done, total int)) (Accoun
 		}
 	}
 	for power := min(smallestDelta, int(math.Floor(math.Log10(r.Privacy.Delta)))-1); power <= largestDelta; power++ {
-		a.ByDelta = append(a.ByDelta, Cost{X: parsed(1, power)})
+		a.ByDelta = append(a.ByDelta, Cost{X: parsed("1", power)})
 		if power < largestDelta {
-			a.ByDelta = append(a.ByDelta, Cost{X: parsed(3, power)})
+			a.ByDelta = append(a.ByDelta, Cost{X: parsed("3", power)})
 		}
 	}
 	for i, c := range a.ByDelta {
@@ -101,7 +101,40 @@ func Account(ctx context.Context, r Run, progress func(done, total int)) (Accoun
 			add(a.ByEpsilon, i, point{event: event, at: a.ByEpsilon[i].X, delta: true})
 		}
 	}
-	return a, compute(ctx, points, progress)
+	return a, figure.Compute(ctx, len(points), func(i int) error {
+		*points[i].to = points[i].value()
+		return nil
+	}, progress)
+}
+
+// parsed returns the float64 that is closest to m times a power of ten. A product with math.Pow10 is rounded twice.
+func parsed(m string, power int) float64 {
+	v, _ := strconv.ParseFloat(m+"e"+strconv.Itoa(power), 64)
+	return v
+}
+
+// eventTolerance is the maximum relative difference between the stated epsilon and that of the event.
+const eventTolerance = 1e-6
+
+// event returns what the run did with the data, by its manifest, if its epsilon is the stated one. Other curves would
+// be those of another run.
+func (r Run) event() (accountant.Event, error) {
+	if r.Manifest == nil || len(r.Manifest.Event) == 0 {
+		return nil, errors.New("the run’s event is in run.json, which isn’t beside the folder released")
+	}
+	event, err := accountant.UnmarshalEvent(r.Manifest.Event)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Privacy
+	g, err := accountant.Epsilon(event, p.Delta, accountant.Options{Mode: accountant.Mode(p.Accounting)})
+	if err != nil {
+		return nil, err
+	}
+	if !(math.Abs(g.Epsilon-p.Epsilon) <= eventTolerance*p.Epsilon) {
+		return nil, fmt.Errorf("this dptrain finds epsilon %v for the described run, and the statement has %v", g.Epsilon, p.Epsilon)
+	}
+	return event, nil
 }
 
 // common returns the number that all counts are, or 0.
@@ -112,29 +145,6 @@ func common(counts []int) int {
 		}
 	}
 	return counts[0]
-}
-
-func compute(ctx context.Context, points []point, progress func(done, total int)) error {
-	var mu sync.Mutex
-	done := 0
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for _, p := range points {
-		group.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			*p.to = p.value()
-			mu.Lock()
-			defer mu.Unlock()
-			done++
-			if progress != nil {
-				progress(done, len(points))
-			}
-			return nil
-		})
-	}
-	return group.Wait()
 }
 
 // value returns +Inf where there is no bound: a curve then has a gap.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dptrain/dptrain/internal/figure"
 	"github.com/dptrain/dptrain/internal/page/sheet"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
@@ -15,7 +16,7 @@ import (
 type comparison struct {
 	Rows    []comparedRun
 	Totals  []string
-	Figures []figure
+	Figures []chart
 }
 
 type comparedRun struct {
@@ -41,7 +42,7 @@ func compare(runs []Run) *comparison {
 		c.Rows = append(c.Rows, row)
 	}
 	for _, metric := range []train.Metric{train.Accuracy, train.R2} {
-		c.Figures = append(c.Figures, scoreFigures(runs, metric)...)
+		c.Figures = append(c.Figures, scoreCharts(runs, metric)...)
 	}
 	return c
 }
@@ -103,66 +104,43 @@ func totals(runs []Run) []string {
 	return out
 }
 
-// scoreFigures returns the scores of one metric, over epsilon and over the learning rate.
-func scoreFigures(runs []Run, metric train.Metric) []figure {
-	var scores []float64
-	var data []string // data sets, each with a shape of its own
-	for _, r := range runs {
-		if r.Score != nil && r.Score.Metric == metric {
-			scores = append(scores, r.Score.Value)
-			if !slices.Contains(data, r.Model.Dataset) {
-				data = append(data, r.Model.Dataset)
-			}
+// scoreCharts returns the scores of one metric, over epsilon and over the learning rate. Each data set has a marker.
+func scoreCharts(runs []Run, metric train.Metric) []chart {
+	byEpsilon := figure.ComparisonPanel{Title: "Scores over epsilon", X: "epsilon", Y: scoreLabel(metric)}
+	byRate := figure.ComparisonPanel{Title: "Scores over learning rate", X: "learning rate of the released run", Y: scoreLabel(metric), LogX: true}
+	var data []string
+	var rows [2][][]string
+	for i, r := range runs {
+		if r.Score == nil || r.Score.Metric != metric {
+			continue
+		}
+		set := slices.Index(data, dataText(r.Model))
+		if set < 0 {
+			set = len(data)
+			data = append(data, dataText(r.Model))
+		}
+		number := strconv.Itoa(i + 1)
+		for k, x := range []float64{r.Privacy.Epsilon, r.Hyperparameters.LearningRate} {
+			p := []*figure.ComparisonPanel{&byEpsilon, &byRate}[k]
+			s := at(min(set, 3), x, drawn(metric, &r.Score.Value))
+			s.Label = number
+			p.Series = append(p.Series, s)
+			rows[k] = append(rows[k], []string{number, exact(x), scoreText(r.Score)})
 		}
 	}
-	if len(scores) < 2 {
+	if len(rows[0]) < 2 {
 		return nil
 	}
-	label, y := metricText(metric), scoreAxis(metric, scores)
-	ids := map[train.Metric]string{train.Accuracy: "accuracy", train.R2: "r2"}
-	var out []figure
-	for _, over := range []struct {
-		id, label, title string
-		log              bool
-		value            func(Run) float64
-	}{
-		{"-epsilon", "*ε*", "over epsilon", false, func(r Run) float64 { return r.Privacy.Epsilon }},
-		{"-rate", "learning rate of the released run", "over learning rate", true, func(r Run) float64 { return r.Hyperparameters.LearningRate }},
-	} {
-		f := figure{
-			Caption: fmt.Sprintf("Scores of the released models, %s. Each number is a run of the table.", over.title),
-			Columns: []string{"run", over.title[len("over "):], label},
-		}
-		if len(data) > 1 {
-			f.Caption += " Each data set has a shape of its own."
-		}
-		var xs []float64
-		c := chart{ID: ids[metric] + over.id, Title: label + " " + over.title, y: y}
-		for i, r := range runs {
-			if r.Score == nil || r.Score.Metric != metric {
-				continue
-			}
-			x := over.value(r)
-			xs = append(xs, x)
-			shape := []string{"circle", "square", "diamond", "triangle"}[slices.Index(data, r.Model.Dataset)%4]
-			class := "best"
-			if r.Void {
-				class = "void"
-			}
-			c.dots = append(c.dots, scoreDot(y, x, &r.Score.Value, dot{
-				name: strconv.Itoa(i + 1), class: class, shape: shape,
-				title: fmt.Sprintf("%s: %s, %s", sheet.Plain(r.Name), short(x), scoreText(r.Score)),
-			}))
-			f.Rows = append(f.Rows, []string{strconv.Itoa(i + 1), exact(x), scoreText(r.Score)})
-		}
-		if !over.log {
-			xs = append(xs, 0)
-		}
-		c.x = newAxis(over.label, over.log, xs...)
-		c.Description = fmt.Sprintf("%d runs; the table below has their numbers.", len(c.dots))
-		f.Chart = c.draw()
-		out = append(out, f)
+	if len(data) > 4 {
+		data = append(data[:3], "other data")
 	}
+	for i, name := range data {
+		data[i] = sheet.Plain(shortened(name, 40))
+	}
+	caption := "Scores of the released models. Each number is a run of the table." + leftOut
+	out := []chart{{Caption: caption, Columns: []string{"run", "epsilon", "score"}, Rows: rows[0]}, {Caption: caption, Columns: []string{"run", "learning rate", "score"}, Rows: rows[1]}}
+	out[0].draw(byEpsilon, data, "")
+	out[1].draw(byRate, data, "")
 	return out
 }
 

@@ -3,7 +3,7 @@
 // a released run. [Public] and [Private] return the pages, and [Place.Write] writes them:
 //
 //	DIR/report.html           from released/ and run.json alone; may be published with them
-//	DIR/private/report.html   trials, learning curves, times; mode 0600
+//	DIR/private/report.html   trials, times; mode 0600
 //
 // A [Run] has no field for a private value and Open looks into no other folder, so the public page can't show one. It
 // has no time either: the same release gives the same bytes, and the page's modification time is the release's.
@@ -12,6 +12,6 @@
 // terminal or turn the direction of text become spaces, and a content security policy forbids all but the page's own
 // style sheet.
 //
-// Charts are SVG in the page, with colours of the style sheet, so that they follow dark mode and print. Curves differ
-// by dashes too. Each chart has a title, a description and a table of its numbers.
+// Charts are those of package figure, as SVG in the page with colours of the style sheet, so that they follow dark mode
+// and print. Each has a label for readers of its picture and a table of its numbers.
 package page

@@ -47,12 +47,9 @@ func release() report.Release {
 }
 
 const privateJSON = `{"warning": "private", "repetitions": 3, "subset_size": 6021, "best": 1, "final_seconds": 20, "trials": [
-  {"learning_rate": 0.01, "sampling_rate": 0.0213, "steps": 1878, "noise_multiplier": 1.48, "clipping_norm": 1, "score": 0.5, "seconds": 1,
-   "curve": [{"step": 0, "score": 0.1}, {"step": 100, "score": 0.5}]},
-  {"learning_rate": 0.1, "sampling_rate": 0.0213, "steps": 1878, "noise_multiplier": 1.48, "clipping_norm": 1, "score": 0.9, "seconds": 2,
-   "curve": [{"step": 0, "score": 0.1}, {"step": 100, "score": 0.9}]},
-  {"learning_rate": 1, "sampling_rate": 0.0213, "steps": 1878, "noise_multiplier": 1.48, "clipping_norm": 1, "diverged": true, "seconds": 4}],
-  "final_curve": [{"step": 0, "score": 0.1}, {"step": 100, "score": 0.97831}]}`
+  {"learning_rate": 0.01, "sampling_rate": 0.0213, "steps": 1878, "noise_multiplier": 1.48, "clipping_norm": 1, "score": 0.5, "seconds": 1},
+  {"learning_rate": 0.1, "sampling_rate": 0.0213, "steps": 1878, "noise_multiplier": 1.48, "clipping_norm": 1, "score": 0.9, "seconds": 2},
+  {"learning_rate": 1, "sampling_rate": 0.0213, "steps": 1878, "noise_multiplier": 1.48, "clipping_norm": 1, "diverged": true, "seconds": 4}]}`
 
 // runFolder writes a run's folder and returns its path.
 func runFolder(t *testing.T, name string, r report.Release) string {

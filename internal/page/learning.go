@@ -1,140 +1,64 @@
 package page
 
 import (
-	"fmt"
-	"strconv"
-
-	"github.com/dptrain/dptrain/internal/page/sheet"
+	"github.com/dptrain/dptrain/internal/figure"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
 
+// The methods of charts of trials: the final run stands out, and trials are grey.
+const (
+	winner = iota
+	finalRun
+	_
+	trial
+)
+
+var runNames = []string{"winner", "final run", "", "trial"}
+
 // scores returns the chart of the trials' scores over their learning rates.
-func (p *PrivateRun) scores(r Run, metric train.Metric, id string) figure {
-	var xs, ys []float64
-	for _, t := range p.Trials {
-		xs = append(xs, t.LearningRate)
-		if t.Score != nil {
-			ys = append(ys, *t.Score)
-		}
-	}
-	released := r.Score != nil && r.Privacy.Tuning.Method != "baseline"
-	if released {
-		xs, ys = append(xs, r.Hyperparameters.LearningRate), append(ys, r.Score.Value)
-	}
-	y := scoreAxis(metric, ys)
-	c := chart{ID: id + "-trials", Title: metricText(metric) + " of the trials over learning rate", x: newAxis("learning rate", true, xs...), y: y}
-	c.Description = fmt.Sprintf("%d trials; the table of trials has their numbers.", len(p.Trials))
+func (p *PrivateRun) scores(r Run, metric train.Metric) chart {
+	panel := figure.ComparisonPanel{Title: "Scores of the trials", X: "learning rate", Y: scoreLabel(metric), LogX: true}
 	for i, t := range p.Trials {
-		d := dot{class: "trial", shape: "circle"}
-		text := t.outcome()
-		if text == "" {
-			text = scoreText(&report.Score{Metric: metric, Value: *t.Score})
-		}
-		d.title = fmt.Sprintf("trial %d: learning rate %s, %s", i+1, short(t.LearningRate), sheet.Plain(text))
 		if i != p.best() {
-			c.dots = append(c.dots, scoreDot(y, t.LearningRate, t.Score, d))
+			panel.Series = append(panel.Series, at(trial, t.LearningRate, drawn(metric, t.Score)))
 		}
 	}
 	if b := p.best(); b >= 0 { // on top of the others
-		t := p.Trials[b]
-		c.dots = append(c.dots, scoreDot(y, t.LearningRate, t.Score, dot{
-			name: "winner", class: "winner", shape: "diamond", title: fmt.Sprintf("trial %d, the winner", b+1),
-		}))
+		panel.Series = append(panel.Series, at(winner, p.Trials[b].LearningRate, drawn(metric, p.Trials[b].Score)))
 	}
-	if released {
-		c.dots = append(c.dots, scoreDot(y, r.Hyperparameters.LearningRate, &r.Score.Value, dot{
-			name: "final run", class: "final", shape: "square", title: "the final run, " + scoreText(r.Score),
-		}))
+	if r.Score != nil && r.Privacy.Tuning.Method != "baseline" {
+		panel.Series = append(panel.Series, at(finalRun, r.Hyperparameters.LearningRate, drawn(metric, &r.Score.Value)))
 	}
-	return figure{
-		Chart:   c.draw(),
-		Caption: "Each circle is a trial, the diamond the winner, the square the final run on more data. Crosses at the lower edge have no score; triangles there are below the axis.",
-	}
+	c := chart{Caption: "Trials, the winner, and the final run on more data. The table of trials has the numbers." + leftOut}
+	c.draw(panel, runNames, "")
+	return c
 }
 
 // learning returns the chart of the released learning curve; nil if there is none.
-func (r Run) learning(id string) *figure {
+func (r Run) learning() *chart {
 	if r.Curve == nil || r.Score == nil {
 		return nil
 	}
-	k := curve{class: "best"}
-	f := &figure{
-		Caption: "Score on the public test set after some of the steps. The guarantee covers the model after each of them.",
+	f, err := r.Curve.Figure(r.Score.Metric)
+	if err != nil { // of a curve that was read
+		return nil
+	}
+	c := &chart{
+		Title:   "Learning curve",
+		Caption: "Score on the public test set after some of the steps. The guarantee covers the model after each of them." + leftOut,
 		Columns: []string{"steps", "score"},
 	}
 	if r.Curve.Epsilons != nil {
-		f.Columns = append(f.Columns, "epsilon so far")
+		c.Columns = append(c.Columns, "epsilon so far")
 	}
 	for i, p := range r.Curve.Points {
-		k.x, k.y = append(k.x, float64(p.Step)), append(k.y, p.Score)
 		row := []string{report.Grouped(p.Step), scoreText(&report.Score{Metric: r.Score.Metric, Value: p.Score})}
 		if r.Curve.Epsilons != nil {
 			row = append(row, report.Up(r.Curve.Epsilons[i]))
 		}
-		f.Rows = append(f.Rows, row)
+		c.Rows = append(c.Rows, row)
 	}
-	c := chart{
-		ID: id + "-learning", Title: metricText(r.Score.Metric) + " over steps",
-		Description: fmt.Sprintf("A learning curve of %d points; the table below has their numbers.", len(k.x)),
-		x:           newAxis("steps", false, k.x...), y: scoreAxis(r.Score.Metric, k.y),
-	}
-	for i, s := range k.y {
-		k.y[i] = max(s, c.y.low)
-	}
-	c.curves = []curve{k}
-	f.Chart = c.draw()
-	return f
-}
-
-// maxCurves is the maximum number of learning curves in a chart, besides the winner's and the final run's.
-const maxCurves = 300
-
-// curves returns the chart of learning curves. It returns false if no run has one.
-func (p *PrivateRun) curves(metric train.Metric, id string) (figure, bool) {
-	c := chart{ID: id + "-curves", Title: metricText(metric) + " over steps"}
-	f := figure{
-		Caption: "Score on the public test set while training: each thin line is a trial.",
-		Columns: []string{"run", "steps", "score"},
-	}
-	steps, scores := []float64{0}, []float64{}
-	add := func(points []PrivatePoint, k curve, who string) {
-		if len(points) == 0 {
-			return
-		}
-		for _, at := range points {
-			if at.Score == nil {
-				continue
-			}
-			k.x, k.y = append(k.x, float64(at.Step)), append(k.y, *at.Score)
-		}
-		steps, scores = append(steps, k.x...), append(scores, k.y...)
-		c.curves = append(c.curves, k)
-		if n := len(k.y); n > 0 {
-			f.Rows = append(f.Rows, []string{who, report.Grouped(int(k.x[n-1])), scoreText(&report.Score{Metric: metric, Value: k.y[n-1]})})
-		}
-	}
-	for i, t := range p.Trials {
-		if i != p.best() && i < maxCurves {
-			add(t.Curve, curve{class: "trial"}, "trial "+strconv.Itoa(i+1))
-		}
-	}
-	if b := p.best(); b >= 0 {
-		add(p.Trials[b].Curve, curve{name: "winner", class: "winner"}, "winner")
-	}
-	add(p.FinalCurve, curve{name: "final run", class: "final"}, "final run")
-	if len(scores) == 0 {
-		return f, false
-	}
-	c.x, c.y = newAxis("steps", false, steps...), scoreAxis(metric, scores)
-	for i, k := range c.curves {
-		for j, s := range k.y {
-			if s < c.y.low {
-				c.curves[i].y[j] = c.y.low
-			}
-		}
-	}
-	c.Description = fmt.Sprintf("%d learning curves; the table below has their last scores.", len(c.curves))
-	f.Chart = c.draw()
-	return f, true
+	c.show(f)
+	return c
 }

@@ -29,9 +29,6 @@ func planFacts(p report.Privacy) []Fact {
 			facts = append(facts, Fact{"held out", fmt.Sprintf("a random %s %% of the samples, which no run trained on, scored the models with noise multiplier %s",
 				short(100*h.Rate), report.RoundUp(h.NoiseMultiplier, 4))})
 		}
-		if t.WarmStart {
-			facts = append(facts, Fact{"warm start", "the final run began with the best trial's parameters"})
-		}
 	}
 	return append(facts, costFacts(p)...)
 }

@@ -14,7 +14,6 @@ type PrivateRun struct {
 	SubsetSize   int            `json:"subset_size"`
 	Best         *int           `json:"best"` // index into Trials; -1 for none
 	Trials       []PrivateTrial `json:"trials"`
-	FinalCurve   []PrivatePoint `json:"final_curve"`
 	FinalSeconds float64        `json:"final_seconds"`
 	Seconds      float64        `json:"seconds"` // of a run without tuning
 }
@@ -22,17 +21,10 @@ type PrivateRun struct {
 // PrivateTrial is one trial.
 type PrivateTrial struct {
 	tuner.Candidate
-	Score    *float64       `json:"score"` // nil if it failed or diverged
-	Diverged bool           `json:"diverged"`
-	Failure  string         `json:"failure"`
-	Seconds  float64        `json:"seconds"`
-	Curve    []PrivatePoint `json:"curve"`
-}
-
-// PrivatePoint is a model's score on the public test set after a number of steps.
-type PrivatePoint struct {
-	Step  int      `json:"step"`
-	Score *float64 `json:"score"` // nil if the model wasn't finite
+	Score    *float64 `json:"score"` // nil if it failed or diverged
+	Diverged bool     `json:"diverged"`
+	Failure  string   `json:"failure"`
+	Seconds  float64  `json:"seconds"`
 }
 
 // OpenPrivate reads the private folder of a run's folder. It returns nil if there is none, as in a copy of released/.

@@ -24,12 +24,12 @@ type publicRun struct {
 	Factor          string // e to the power of epsilon
 	Neighbour       string // what one of two neighbours has more
 	Estimate        string // how sure a noisy score is
-	Statement       []Block
-	Figures         []figure
+	Statement       string // STATEMENT.md
+	Figures         []chart
 	Missing         string // why there are no curves
 	Plan            []Fact
 	Hyperparameters []Fact
-	Learning        *figure // nil for no learning curve
+	Learning        *chart // nil for no learning curve
 	Model           []Fact
 	Classes         []string
 	MoreClasses     int // that aren't listed
@@ -66,9 +66,9 @@ func Public(runs []Run, costs []Accounting) ([]byte, error) {
 func (r Run) public(a Accounting, id string) publicRun {
 	v := publicRun{
 		ID: id, Name: r.Name, Lede: r.lede(), Void: r.Void, Warnings: r.Privacy.Weaknesses(), Key: r.key(), Factor: factorText(r.Privacy.Epsilon), Neighbour: r.Privacy.Neighbour(), Estimate: r.estimate(), Statement: r.Statement,
-		Figures: a.figures(r, id), Missing: a.Missing,
+		Figures: a.charts(r), Missing: a.Missing,
 		Plan: planFacts(r.Privacy), Hyperparameters: hyperparameterFacts(r.Hyperparameters), Model: modelFacts(r),
-		Learning: r.learning(id), Classes: r.Model.Classes, Files: r.Files,
+		Learning: r.learning(), Classes: r.Model.Classes, Files: r.Files,
 	}
 	if more := len(v.Classes) - maxListed; more > 0 {
 		v.Classes, v.MoreClasses = v.Classes[:maxListed], more
@@ -97,7 +97,7 @@ func (r Run) lede() string {
 func (r Run) key() []keyFact {
 	name := "score"
 	if r.Score != nil {
-		name = metricText(r.Score.Metric)
+		name = string(r.Score.Metric)
 	}
 	return []keyFact{
 		{name, scoreText(r.Score), false},

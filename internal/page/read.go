@@ -35,18 +35,18 @@ func open(root *os.Root, name string, most int64) (*os.File, int64, error) {
 	return file, info.Size(), err
 }
 
-func readText(root *os.Root, name string) ([]byte, error) {
-	file, _, err := open(root, name, maxText)
+func readText(root *os.Root, name string, most int64) ([]byte, error) {
+	file, _, err := open(root, name, most)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, maxText))
+	return io.ReadAll(io.LimitReader(file, most))
 }
 
 // readJSON decodes a file into v. It returns false if there is no such file.
 func readJSON(root *os.Root, name string, v any) (found bool, err error) {
-	text, err := readText(root, name)
+	text, err := readText(root, name, maxText)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

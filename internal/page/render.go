@@ -26,9 +26,14 @@ func policy() string { return sheet.Policy(style) }
 // are.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"plain": sheet.Plain,
-	"size":  sizeText,
-	// under returns a coordinate that is further down or to the right.
-	"under": func(from, by float64) string { return px(from + by) },
+	"lines": func(text string) string {
+		lines := strings.Split(text, "\n")
+		for i, line := range lines {
+			lines[i] = sheet.Plain(line)
+		}
+		return strings.Join(lines, "\n")
+	},
+	"size": sizeText,
 	// heading has a section's heading. On a page of several runs, which are numbered, it is a level lower.
 	"heading": func(number int, text string) heading { return heading{number, text} },
 }).Parse(strings.NewReplacer("OPENING", opening, "STYLE", style, "POLICY", policy()).Replace(pageSource)))

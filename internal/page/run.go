@@ -8,9 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/safetensors"
+	"github.com/dptrain/dptrain/train"
 )
 
 // Run is what the public files of a run say.
@@ -22,7 +25,7 @@ type Run struct {
 	Void            bool          // no guarantee holds
 	Score           *report.Score // nil if the files don't have it
 	Parameters      int64         // numbers that training changed; 0 if unknown
-	Statement       []Block       // STATEMENT.md; nil if it is missing
+	Statement       string        // STATEMENT.md; "" if it is missing
 	Curve           *report.Curve // nil for none
 	Files           []File        // of released/
 	Manifest        *Manifest     // nil if it is missing
@@ -99,16 +102,16 @@ func (r *Run) read(released *os.Root, dir string) error {
 	if _, err := readJSON(released, "hyperparameters.json", &r.Hyperparameters); err != nil {
 		return err
 	}
-	switch text, err := readText(released, "STATEMENT.md"); {
+	switch text, err := readText(released, "STATEMENT.md", maxText); {
 	case err == nil:
-		r.Statement = parseStatement(string(text))
+		r.Statement = string(text)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	if err := r.readParameters(released); err != nil {
 		return err
 	}
-	switch text, err := readText(released, report.CurveName+".csv"); {
+	switch text, err := readText(released, report.CurveName+".csv", maxText); {
 	case err == nil:
 		if r.Curve, err = report.ParseCurve(text); err != nil {
 			return fmt.Errorf("%w: %s/%s.csv: %w", ErrNoRun, released.Name(), report.CurveName, err)
@@ -133,16 +136,40 @@ func checkPrivacy(p report.Privacy) error {
 	return nil
 }
 
-// readParameters takes the score and the number of parameters from the header of the parameters' file.
+// readParameters takes the score and the number of parameters from the parameters' file.
 func (r *Run) readParameters(released *os.Root) error {
-	header, err := readHeader(released, "model.safetensors")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	const name = "model.safetensors"
+	if content, err := readText(released, name, math.MaxInt64); err == nil {
+		tensors, metadata, err := safetensors.Decode(content)
+		if err != nil {
+			return fmt.Errorf("%w: %s/%s: %w", ErrNoRun, released.Name(), name, err)
+		}
+		for _, t := range tensors {
+			r.Parameters += int64(len(t.Data) + len(t.Ints))
+		}
+		r.Score = scoreOf(metadata)
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	r.Parameters = header.parameters
-	r.Score = header.score
 	if r.Score == nil && r.Manifest != nil {
 		r.Score = r.Manifest.score()
+	}
+	return nil
+}
+
+// scoreOf returns the score that package report writes as metadata of parameters.
+func scoreOf(metadata map[string]string) *report.Score {
+	for _, metric := range []train.Metric{train.Accuracy, train.R2} {
+		text, ok := metadata[report.Score{Metric: metric}.Key()]
+		if !ok {
+			text, ok = metadata[report.Score{Metric: metric, HeldOut: new([2]float64)}.Key()]
+		}
+		if !ok {
+			continue
+		}
+		if v, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			return &report.Score{Metric: metric, Value: v}
+		}
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ func TestOpenReadsTheRelease(t *testing.T) {
 	if r.Name != "first" || r.Score == nil || r.Score.Value != 0.97831 || r.Parameters != 6 || r.Privacy.Samples != 60000 || r.Void {
 		t.Errorf("%+v", r)
 	}
-	if len(r.Files) != 5 || len(r.Statement) == 0 || r.Hyperparameters.Steps != 1878 || r.Model.Classes[1] != "dog" {
-		t.Errorf("files %v, %d blocks, %+v, %+v", r.Files, len(r.Statement), r.Hyperparameters, r.Model)
+	if len(r.Files) != 5 || r.Statement == "" || r.Hyperparameters.Steps != 1878 || r.Model.Classes[1] != "dog" {
+		t.Errorf("files %v, a statement of %d bytes, %+v, %+v", r.Files, len(r.Statement), r.Hyperparameters, r.Model)
 	}
 	for _, f := range r.Files {
 		content, err := os.ReadFile(filepath.Join(dir, "released", f.Name))

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/report"
@@ -60,11 +61,11 @@ func sizeText(bytes int64) string {
 func secondsText(seconds float64) string {
 	switch {
 	case seconds < 10:
-		return decimal(seconds, 0.01) + " s"
+		return fmt.Sprintf("%.2f s", seconds)
 	case seconds < 100:
-		return decimal(seconds, 0.1) + " s"
+		return fmt.Sprintf("%.1f s", seconds)
 	case seconds < 6000:
-		return decimal(seconds/60, 0.1) + " min"
+		return fmt.Sprintf("%.1f min", seconds/60)
 	}
-	return decimal(seconds/3600, 0.1) + " h"
+	return fmt.Sprintf("%.1f h", seconds/3600)
 }

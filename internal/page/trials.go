@@ -23,7 +23,7 @@ type privateRun struct {
 	Columns  []string
 	Rows     []privateRow
 	More     int // trials that aren't listed
-	Figures  []figure
+	Figures  []chart
 }
 
 type privateRow struct {
@@ -77,11 +77,8 @@ func (p *PrivateRun) page(r Run, id string) privateRun {
 	if v.Tuned {
 		v.table(p, r, metric)
 		if len(p.Trials) > 0 {
-			v.Figures = append(v.Figures, p.scores(r, metric, id))
+			v.Figures = append(v.Figures, p.scores(r, metric))
 		}
-	}
-	if f, ok := p.curves(metric, id); ok {
-		v.Figures = append(v.Figures, f)
 	}
 	return v
 }
@@ -177,5 +174,5 @@ func bar(seconds, longest float64) string {
 	if !(longest > 0) || !(seconds > 0) {
 		return "0"
 	}
-	return px(100 * seconds / longest)
+	return fmt.Sprintf("%.2f", 100*seconds/longest)
 }

@@ -7,7 +7,7 @@ import (
 
 // claimsTable lists claims with their verdicts. Its CSV file has every comparison.
 func claimsTable(outcomes []Outcome) Table {
-	t := Table{Name: "claims", CSVOnly: true}
+	t := Table{Name: "claims"}
 	t.Title = "What the paper says, and what was seen"
 	t.Columns = []string{"figure", "the paper says", "accounting", "verdict", "seen"}
 	t.Numbers = [][]string{{"claim", "figure", "accounting", "verdict_of_claim", "where", "verdict", "value", "low", "high", "runs_a", "runs_b", "p_against"}}

@@ -20,9 +20,9 @@ type column struct {
 
 var (
 	accuracyColumn = column{"test accuracy (%)", percent, false}
-	noiseColumn    = column{"noise multiplier *σ*", noise, false}
-	rateColumn     = column{"learning rate *η*", learningRate, true}
-	samplingColumn = column{"sampling rate *γ*", samplingRate, false}
+	noiseColumn    = column{"noise multiplier", noise, false}
+	rateColumn     = column{"learning rate", learningRate, true}
+	samplingColumn = column{"sampling rate", samplingRate, false}
 )
 
 // columns returns the quantities of a figure.
@@ -54,7 +54,7 @@ func (r *results) draw(f Figure) (figure.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := figure.Comparison{Accountings: r.Accountings, Columns: 2, Small: f.Detailed, Numbers: numbers}
+	c := figure.Comparison{Accountings: r.Accountings, Columns: 2, Small: f.Detailed, Apart: true, Numbers: numbers}
 	for _, m := range campaign.Methods() {
 		c.Methods = append(c.Methods, m.String())
 	}
@@ -64,7 +64,7 @@ func (r *results) draw(f Figure) (figure.Figure, error) {
 	}
 	for _, dataset := range r.Datasets {
 		for i, column := range columns {
-			p := figure.ComparisonPanel{Title: DatasetName(dataset), X: "*ε*", Y: column.label, LogY: column.log}
+			p := figure.ComparisonPanel{Title: DatasetName(dataset), X: "epsilon", Y: column.label, LogY: column.log}
 			if i == 0 {
 				p.Note = r.note(f, dataset)
 			}
@@ -118,7 +118,7 @@ func (r *results) note(f Figure, dataset string) string {
 			found = append(found, text)
 			known = true
 		} else if f.Detailed {
-			found = append(found, "–") // so that the order is the key's
+			found = append(found, "-") // so that the order is the key's
 		}
 	}
 	text := strings.Join(found, ", ")

@@ -14,7 +14,7 @@ func (r *results) gainsTable(figures []Figure) (Table, bool) {
 		return t, false
 	}
 	t.Title = "Test accuracy by best accounting less that by the paper's, in percentage points"
-	t.Columns = []string{"tuned", "data", "*ε*", "variant 1", "variant 2", "baseline"}
+	t.Columns = []string{"tuned", "data", "ε", "variant 1", "variant 2", "baseline"}
 	t.Numbers = [][]string{{"tuned", "optimizer", "dataset", "epsilon", "method", "runs_best", "runs_paper", "difference", "low", "high", "noise_best", "noise_paper"}}
 	for _, g := range groups(figures) {
 		for _, dataset := range r.Datasets {

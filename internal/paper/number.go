@@ -89,7 +89,7 @@ func powers(rates []float64) string {
 	if len(exponents) < 4 {
 		return list(rates, ", ")
 	}
-	text := fmt.Sprintf("10^−*i*^, *i* = %s, %s, …, %s", number(exponents[0]), number(exponents[1]), number(exponents[len(exponents)-1]+0))
+	text := fmt.Sprintf("10⁻ⁱ, i = %s, %s, …, %s", number(exponents[0]), number(exponents[1]), number(exponents[len(exponents)-1]+0))
 	return strings.ReplaceAll(text, " -", " −") + fmt.Sprintf(" (%d)", len(rates))
 }
 

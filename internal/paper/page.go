@@ -21,7 +21,6 @@ var style = sheet.Style(styleSource)
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"plain": sheet.Plain,
-	"label": markup,
 	// whole keeps DP-SGD from breaking at its hyphen.
 	"whole": func(title string) string { return strings.ReplaceAll(title, "DP-", "DP\u2011") },
 	"class": func(v Verdict) string { return strings.ReplaceAll(string(v), " ", "-") },
@@ -110,7 +109,7 @@ func newPage(in Input, r *results, drawn []drawnFigure, tables []Table, outcomes
 		p.Figures = append(p.Figures, r.pageFigure(d, outcomes))
 	}
 	for _, t := range tables {
-		if t.CSVOnly || t.Name == "times" && r.seeded {
+		if t.Name == "results" || t.Name == "times" && r.seeded {
 			continue
 		}
 		shown := pageTable{t, t.RightAligned()}
@@ -121,32 +120,6 @@ func newPage(in Input, r *results, drawn []drawnFigure, tables []Table, outcomes
 		p.Tables = append(p.Tables, shown)
 	}
 	return p
-}
-
-// markup turns a label into HTML: *x* is a variable, ^x^ a superscript.
-func markup(label string) template.HTML {
-	var out strings.Builder
-	italic, raised := false, false
-	text := template.HTMLEscapeString(sheet.Plain(label))
-	for _, c := range text {
-		switch c {
-		case '*':
-			out.WriteString(map[bool]string{false: "<var>", true: "</var>"}[italic])
-			italic = !italic
-		case '^':
-			out.WriteString(map[bool]string{false: "<sup>", true: "</sup>"}[raised])
-			raised = !raised
-		default:
-			out.WriteRune(c)
-		}
-	}
-	if italic {
-		out.WriteString("</var>")
-	}
-	if raised {
-		out.WriteString("</sup>")
-	}
-	return template.HTML(out.String())
 }
 
 func (p page) render() ([]byte, error) {

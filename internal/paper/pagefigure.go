@@ -2,18 +2,13 @@ package paper
 
 import (
 	"fmt"
-	"html/template"
 
 	"github.com/dptrain/dptrain/internal/figure"
 )
 
 func (r *results) pageFigure(d drawnFigure, outcomes []Outcome) pageFigure {
-	key, panels := figure.Inline(d.picture)
-	// Package figure escapes the texts of its pictures.
-	out := pageFigure{Figure: d.Figure, Key: template.HTML(key.SVG), Wide: d.Detailed}
-	for _, p := range panels {
-		out.Panels = append(out.Panels, template.HTML(p.SVG))
-	}
+	out := pageFigure{Figure: d.Figure, Wide: d.Detailed}
+	out.Key, out.Panels = figure.Inline(d.picture)
 	if d.Detailed {
 		out.Columned = fmt.Sprintf("of-%d", len(d.columns()))
 	}

@@ -134,7 +134,7 @@ var quantities = []struct {
 
 // resultsTable has a row for each run, which rows of other campaigns can be appended to.
 func (r *results) resultsTable() Table {
-	t := Table{Name: "results", CSVOnly: true}
+	t := Table{Name: "results"}
 	header := []string{"dataset", "optimizer", "tuned", "method", "accounting", "epsilon", "repetition", "made_by", "machine"}
 	for _, q := range quantities {
 		header = append(header, q.name)

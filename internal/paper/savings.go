@@ -10,7 +10,7 @@ import (
 func (r *results) savingsTable(figures []Figure) (Table, error) {
 	t := Table{Name: "savings"}
 	t.Title = "Gradients of single samples that were computed, in millions"
-	t.Columns = []string{"tuned", "data", "*μ*", "variant 1", "drawn", "variant 2", "drawn", "baseline", "drawn", "baseline /v. 1", "drawn", "baseline /v. 2", "drawn"}
+	t.Columns = []string{"tuned", "data", "μ", "variant 1", "drawn", "variant 2", "drawn", "baseline", "drawn", "baseline /v. 1", "drawn", "baseline /v. 2", "drawn"}
 	t.Numbers = [][]string{{
 		"tuned", "optimizer", "dataset", "mean_trials", "method", "expected_gradients", "runs", "drawn_gradients_mean", "drawn_gradients_standard_error",
 		"expected_ratio", "drawn_ratio", "drawn_ratio_low", "drawn_ratio_high",
@@ -41,7 +41,7 @@ func (r *results) savingsTable(figures []Figure) (Table, error) {
 		}
 	}
 	t.Notes = []string{
-		"Expected: *E*(*μqn*+(1−*q*)*n*) for variant 1, *E*(*μqn*+*n*) for variant 2, *Eμn* for the baseline, with *E* the epochs, averaged over the grid where they are tuned, also for the final run, which has those of its best trial. Drawn: the mean over all runs, given their numbers of trials and their candidates.",
+		"Expected: E(μqn+(1−q)n) for variant 1, E(μqn+n) for variant 2, Eμn for the baseline, with E the epochs, averaged over the grid where they are tuned, also for the final run, which has those of its best trial. Drawn: the mean over all runs, given their numbers of trials and their candidates.",
 	}
 	return t, nil
 }

@@ -2,17 +2,34 @@ package paper
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/dptrain/dptrain/internal/campaign"
-	"github.com/dptrain/dptrain/internal/figure"
 )
 
-// Table is a table of texts with its name, which is that of its files.
+// Table is a table of texts, for the page, and of numbers, for a CSV file.
 type Table struct {
-	Name    string
+	Name    string // of the file
 	Source  string // label of the paper's table; empty for one of ours
-	CSVOnly bool   // without a picture, for which it is too long
-	figure.TextTable
+	Title   string
+	Columns []string
+	Rows    [][]string // each as long as Columns
+	Notes   []string   // sentences below the table
+	Numbers [][]string // all digits, below a row of column names
+}
+
+// RightAligned reports for each column whether all its cells are numbers, which are set to the right.
+func (t Table) RightAligned() []bool {
+	right := make([]bool, len(t.Columns))
+	for j := range t.Columns {
+		for _, row := range t.Rows {
+			number := row[j] == "" || strings.ContainsRune("0123456789−+", []rune(row[j])[0]) && strings.Count(row[j], " ") <= 2
+			if right[j] = number && (right[j] || row[j] != ""); !number {
+				break
+			}
+		}
+	}
+	return right
 }
 
 // Tables returns the paper's two tables of hyperparameters, made from the presets, for some data sets.
@@ -30,7 +47,7 @@ func fixedTable(datasets []string) (Table, error) {
 	t := Table{Name: "lr_exp_param", Source: "tab:lr_exp_param"}
 	t.Title = "Tuning the learning rate: what is fixed"
 	t.Columns = []string{""}
-	rows := [][]string{{"sampling rate *γ*"}, {"epochs"}}
+	rows := [][]string{{"sampling rate γ"}, {"epochs"}}
 	t.Numbers = [][]string{{"dataset", "sampling_rate", "epochs"}}
 	for _, dataset := range datasets {
 		w, err := workloadOf(dataset, group{"dp-sgd", campaign.Rate})
@@ -43,7 +60,7 @@ func fixedTable(datasets []string) (Table, error) {
 		t.Numbers = append(t.Numbers, []string{dataset, number(w.Privacy.SamplingRate), number(w.Privacy.Epochs)})
 	}
 	t.Rows = rows
-	t.Notes = []string{"*γ* is the expected batch over the size of the tuning set, and the same in the final run. Learning rates are those of the grids."}
+	t.Notes = []string{"γ is the expected batch over the size of the tuning set, and the same in the final run. Learning rates are those of the grids."}
 	return t, nil
 }
 
@@ -51,7 +68,7 @@ func fixedTable(datasets []string) (Table, error) {
 func gridTable(datasets []string) (Table, error) {
 	t := Table{Name: "data_sets", Source: "tab:data_sets"}
 	t.Title = "Tuning learning rate, batch size and epochs: data sets and grids"
-	t.Columns = []string{"", "train/test", "parameters", "*C*", "*B*", "learning rate *η*", "epochs"}
+	t.Columns = []string{"", "train/test", "parameters", "C", "B", "learning rate η", "epochs"}
 	t.Numbers = [][]string{{"dataset", "train", "test", "parameters", "clipping_norm", "batch_sizes", "learning_rates", "epochs"}}
 	for _, dataset := range datasets {
 		w, err := workloadOf(dataset, group{"dp-sgd", campaign.All})
@@ -75,6 +92,6 @@ func gridTable(datasets []string) (Table, error) {
 			list(batches, " "), list(w.Tuning.LearningRates, " "), list(w.Tuning.Epochs, " "),
 		})
 	}
-	t.Notes = []string{"*B* is the expected batch in the tuning set; *γ* = *B*/(*qn*) to three digits. The noise multiplier is the smallest for each *γ* and number of epochs."}
+	t.Notes = []string{"B is the expected batch in the tuning set; γ = B/(qn) to three digits. The noise multiplier is the smallest for each γ and number of epochs."}
 	return t, nil
 }

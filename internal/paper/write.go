@@ -41,12 +41,11 @@ type Input struct {
 // Write writes figures, tables and the page that shows them, and returns the page's path:
 //
 //	DIR/figures/LABEL.{png,svg,pdf,csv}
-//	DIR/tables/NAME.{png,svg,pdf,csv}
-//	DIR/tables/{claims,results}.csv
+//	DIR/tables/NAME.csv
 //	DIR/index.html
 //
 // It replaces older files of these names; none is ever visible half written. It writes nothing before all is drawn.
-// The same input gives the same bytes, in all files but tables/times if a result has a seed. The error wraps
+// The same input gives the same bytes, in all files but tables/times.csv if a result has a seed. The error wraps
 // [ErrResults] if the results contradict each other.
 func Write(ctx context.Context, dir string, in Input) (page string, err error) {
 	r, err := in.results()
@@ -72,13 +71,7 @@ func Write(ctx context.Context, dir string, in Input) (page string, err error) {
 		}
 	}
 	for _, t := range tables {
-		path := filepath.Join("tables", t.Name)
-		if t.CSVOnly {
-			files[path+".csv"], err = figure.CSV(t.TextTable)
-		} else {
-			err = encode(ctx, files, path, t.TextTable)
-		}
-		if err != nil {
+		if files[filepath.Join("tables", t.Name+".csv")], err = figure.CSV(t.Numbers); err != nil {
 			return "", err
 		}
 	}

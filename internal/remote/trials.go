@@ -37,7 +37,7 @@ func (m *Machine) carryOutTrials(ctx context.Context, orders []Order, f Follower
 	for k, o := range orders {
 		deliveries[k] = d
 		deliveries[k].Run = o.Run
-		deliveries[k].Trials, err = experiment.MarshalOutcomes(slices.DeleteFunc(slices.Clone(outcomes), func(one tuner.PrivateOutcome) bool {
+		deliveries[k].Trials, err = tuner.MarshalOutcomes(slices.DeleteFunc(slices.Clone(outcomes), func(one tuner.PrivateOutcome) bool {
 			return !slices.Contains(o.Trials, one.Trial)
 		}))
 		if err != nil {

@@ -25,8 +25,8 @@ type Curve struct {
 	Epsilons []float64
 }
 
-// files returns the files of a curve: its numbers and its pictures.
-func (c *Curve) files(metric train.Metric) (map[string][]byte, error) {
+// Figure returns the picture of a curve of scores.
+func (c *Curve) Figure(metric train.Metric) (figure.Figure, error) {
 	points := make([]figure.LearningPoint, len(c.Points))
 	for i, p := range c.Points {
 		points[i] = figure.LearningPoint{Step: p.Step, Score: p.Score}
@@ -34,11 +34,16 @@ func (c *Curve) files(metric train.Metric) (map[string][]byte, error) {
 			points[i].Epsilon = &c.Epsilons[i]
 		}
 	}
-	f, err := figure.NewLearning(string(metric), points)
+	return figure.NewLearning(string(metric), points)
+}
+
+// files returns the files of a curve: its numbers and its pictures.
+func (c *Curve) files(metric train.Metric) (map[string][]byte, error) {
+	f, err := c.Figure(metric)
 	if err != nil {
 		return nil, fmt.Errorf("release the learning curve: %w", err)
 	}
-	encoded, err := figure.EncodeAs(f, "csv", "png", "svg")
+	encoded, err := figure.Encode(f, "csv", "png", "svg")
 	if err != nil {
 		return nil, fmt.Errorf("release the learning curve: %w", err)
 	}

@@ -49,7 +49,7 @@ func exampleGrid() Space {
 // The golden statements were read by a person when they were last rewritten (go test -update).
 func TestStatement(t *testing.T) {
 	variant1, variant2, baseline, single := example(), example(), example(), example()
-	variant2.Privacy.Tuning.Method, variant2.Privacy.Tuning.WarmStart, variant2.Privacy.Insecure = "variant 2", true, true
+	variant2.Privacy.Tuning.Method, variant2.Privacy.Insecure = "variant 2", true
 	variant2.Privacy.Tuning.Repetitions, variant2.Privacy.Tuning.Shape = "negative-binomial", new(0.5)
 	baseline.Privacy.Tuning.Method, baseline.Privacy.Tuning.Repetitions = "baseline", "truncated-poisson"
 	single.Privacy.Tuning, single.Hyperparameters.TunedLearningRate = nil, nil

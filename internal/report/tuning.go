@@ -17,7 +17,6 @@ type Tuning struct {
 	MaxRepetitions  int      `json:"max_repetitions,omitempty"`   // for binomial only
 	MeanRepetitions float64  `json:"mean_repetitions"`
 	Space           Space    `json:"space"`
-	WarmStart       bool     `json:"warm_start"`
 	HeldOut         *HeldOut `json:"held_out,omitempty"` // nil if public samples score models
 }
 

@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/internal/strict"
 )
 
 const metadataKey = "__metadata__"
@@ -165,48 +167,28 @@ type namedHeader struct {
 	tensorHeader
 }
 
-// decodeHeader returns a header's tensors in the order of their offsets, and the metadata. It reads token by token,
-// because a JSON object decoded as a map hides a name that occurs twice.
+// decodeHeader returns a header's tensors in the order of their offsets, and the metadata.
 func decodeHeader(text []byte) ([]namedHeader, map[string]string, error) {
 	if !utf8.Valid(text) {
 		return nil, nil, errors.New("not UTF-8")
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if t, err := dec.Token(); err != nil {
+	members, err := strict.Object(text)
+	if err != nil {
 		return nil, nil, err
-	} else if t != json.Delim('{') {
-		return nil, nil, errors.New("not a JSON object")
 	}
 	var headers []namedHeader
 	var metadata map[string]string
-	seen := map[string]bool{}
-	for dec.More() {
-		token, err := dec.Token()
-		if err != nil {
-			return nil, nil, err
-		}
-		name := token.(string) // the decoder accepts nothing else in an object
-		if seen[name] {
-			return nil, nil, fmt.Errorf("%q stands twice", name)
-		}
-		seen[name] = true
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if name == metadataKey {
-			err = dec.Decode(&metadata)
+			err = strict.Decode(members[name], &metadata)
 		} else {
 			h := namedHeader{name: name}
-			err = dec.Decode(&h.tensorHeader)
+			err = strict.Decode(members[name], &h.tensorHeader)
 			headers = append(headers, h)
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("%q: %w", name, err)
 		}
-	}
-	if _, err := dec.Token(); err != nil {
-		return nil, nil, err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, nil, errors.New("something follows the object")
 	}
 	slices.SortStableFunc(headers, func(a, b namedHeader) int {
 		// If two tensors begin at the same offset, one is empty and comes first.

@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -152,4 +153,69 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%d tensors, then %d", len(tensors), len(got))
 		}
 	})
+}
+
+type header struct {
+	Name  string
+	Float float64
+}
+
+// A sealed file comes back with the order, the names and the bits of its tensors; no other bytes, kind or header do.
+func TestSealed(t *testing.T) {
+	want := []Tensor{
+		{Name: "w", Shape: []int{1, 2}, Data: []float32{float32(math.NaN()), float32(math.Inf(-1))}},
+		{Name: "", Shape: []int{0}, Data: []float32{}},
+		{Name: "w", Shape: []int{}, Ints: []int64{-3}},
+		{Name: "a b", Shape: []int{0, 2}, Data: []float32{}},
+	}
+	sealed, err := Seal("kind", header{"é\n", 0.1}, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h header
+	got, err := Unseal("kind", sealed, &h)
+	if diff := cmp.Diff(want, got, sameBits); err != nil || diff != "" || h != (header{"é\n", 0.1}) {
+		t.Errorf("%+v, %v (-want +got)\n%s", h, err, diff)
+	}
+	for i := range sealed {
+		changed := slices.Clone(sealed)
+		changed[i] ^= 0x10
+		for name, file := range map[string][]byte{"changed": changed, "cut": sealed[:i]} {
+			if _, err := Unseal("kind", file, &h); err == nil {
+				t.Errorf("%s at byte %d: no error", name, i)
+			}
+		}
+	}
+	if _, err := Unseal("kind 2", sealed, &h); err == nil || err.Error() != "checksum differs" {
+		t.Errorf("another kind: %v", err)
+	}
+	if _, err := Unseal("kind", sealed, &struct{ Name string }{}); err == nil || !strings.Contains(err.Error(), "unknown field") {
+		t.Errorf("a header with more members: %v", err)
+	}
+	if _, err := Seal("kind", header{Float: math.NaN()}, nil); err == nil {
+		t.Error("a header that JSON can't hold: no error")
+	}
+}
+
+// A right checksum isn't enough.
+func TestUnsealRefuses(t *testing.T) {
+	for want, c := range map[string]struct {
+		tensors  []Tensor
+		metadata map[string]string
+	}{
+		"want a header alone":      {nil, nil},
+		"has 2 keys":               {nil, map[string]string{"header": "{}", "more": ""}},
+		"header: ":                 {nil, map[string]string{"header": "{}x"}},
+		`tensor 0 is called "w"`:   {[]Tensor{{Name: "w", Data: []float32{1}}}, map[string]string{"header": "{}"}},
+		`tensor 0 is called "0000`: {[]Tensor{{Name: "00000001 w", Data: []float32{1}}}, map[string]string{"header": "{}"}},
+	} {
+		file, err := Encode(c.tensors, c.metadata)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(append([]byte("kind\n"), file...)) // as documented
+		if _, err := Unseal("kind", append(sum[:], file...), &header{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 }

@@ -1,12 +1,12 @@
 package sketch
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+
+	"github.com/dptrain/dptrain/internal/strict"
 )
 
 // form is the version of the hashes of rows. Sketches of different forms can't be compared.
@@ -37,13 +37,8 @@ var errForm = errors.New("sketch: not one of this version's; use a newer dptrain
 // UnmarshalJSON implements [json.Unmarshaler]. A sketch that no [Builder] makes is an error.
 func (s *Sketch) UnmarshalJSON(text []byte) error {
 	var in sketchJSON
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
+	if err := strict.Decode(text, &in); err != nil {
 		return fmt.Errorf("sketch: %w", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("sketch: more than one JSON value")
 	}
 	if in.Form != form {
 		return errForm

@@ -3,10 +3,7 @@ package ui
 import (
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // asciiWriter replaces characters beyond ASCII: R² becomes R2. A character may be cut by two calls of Write.
@@ -34,12 +31,14 @@ func (a *asciiWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// spelt has the ASCII spelling of characters that have no decomposition.
+// spelt has the ASCII spelling of the characters that our own output has, and of a few that names of columns have.
 var spelt = map[rune]string{
 	'α': "alpha", 'β': "beta", 'γ': "gamma", 'δ': "delta", 'ε': "epsilon", 'η': "eta", 'θ': "theta", 'μ': "mu", 'σ': "sigma", 'Σ': "sum",
 	'–': "-", '—': "-", '−': "-", '×': "x", '·': ".", '⁄': "/", '√': "sqrt", '∞': "inf", '≤': "<=", '≥': ">=", '→': "->", '←': "<-",
-	'‘': "'", '’': "'", '“': `"`, '”': `"`, 'ß': "ss", 'æ': "ae", 'ø': "o", 'ł': "l",
-	'█': "#", '░': "-",
+	'‘': "'", '’': "'", '“': `"`, '”': `"`, '…': "...", '\u00a0': " ",
+	'ä': "ae", 'ö': "oe", 'ü': "ue", 'ß': "ss", 'é': "e", 'è': "e", 'á': "a", 'à': "a", 'í': "i", 'ó': "o", 'ú': "u", 'ñ': "n", 'ç': "c",
+	'█': "#", '░': "-", '⁻': "-",
+	'⁰': "0", '¹': "1", '²': "2", '³': "3", '⁴': "4", '⁵': "5", '⁶': "6", '⁷': "7", '⁸': "8", '⁹': "9",
 }
 
 // ascii spells text in ASCII, with question marks for unknown characters.
@@ -48,13 +47,12 @@ func ascii(text string) string {
 		return text
 	}
 	var b strings.Builder
-	for _, r := range norm.NFKD.String(text) { // é is e with an accent, ² a kind of 2, … three dots
+	for _, r := range text {
 		switch spelling, known := spelt[r]; {
 		case r < utf8.RuneSelf:
 			b.WriteRune(r)
 		case known:
 			b.WriteString(spelling)
-		case unicode.Is(unicode.Mn, r): // an accent
 		default:
 			b.WriteByte('?')
 		}

@@ -1,63 +1,12 @@
 package page
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
-
-func TestTicks(t *testing.T) {
-	for _, c := range []struct {
-		log    bool
-		values []float64
-		want   string
-	}{
-		{false, []float64{0, 9.9}, "0 2 4 6 8 10"},
-		{false, []float64{0.603, 0.977}, "0.6 0.7 0.8 0.9 1.0"},
-		{false, []float64{-0.9, 1}, "−1.0 −0.5 0.0 0.5 1.0"},
-		{false, []float64{0, 600}, "0 200 400 600"},
-		{true, []float64{1e-10, 1e-2}, "10⁻⁹ 10⁻⁷ 10⁻⁵ 10⁻³"},
-		{true, []float64{0.00316, 4}, "0.003 0.01 0.03 0.1 0.3 1 3"},
-		{true, []float64{0.1, 1}, "0.1 0.2 0.5 1"},
-		{true, []float64{1e-4, 9}, "0.0001 0.001 0.01 0.1 1 10"},
-	} {
-		var texts []string
-		for _, tick := range newAxis("", c.log, c.values...).ticks {
-			texts = append(texts, tick.text)
-		}
-		if got := strings.Join(texts, " "); got != c.want {
-			t.Errorf("%v: %s, want %s", c.values, got, c.want)
-		}
-	}
-}
-
-func TestAxisHoldsItsValuesAndTicks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		log := rapid.Bool().Draw(t, "log")
-		one := rapid.OneOf(rapid.Float64(), rapid.Float64Range(1e-6, 1e3), rapid.Float64Range(1e17, 1e17+100), rapid.SampledFrom([]float64{0, math.NaN(), math.Inf(1), 1, 1, 1e300, -1e300, math.MaxFloat64, math.SmallestNonzeroFloat64}))
-		values := rapid.SliceOfN(one, 0, 6).Draw(t, "values")
-		a := newAxis("", log, values...)
-		for _, v := range values {
-			if !(math.Abs(v) <= 1e300) || log && v <= 0 {
-				continue
-			}
-			if u := a.at(v); !(u >= -1e-6 && u <= 1+1e-6) {
-				t.Fatalf("%v is at %v of %+v", v, u, a)
-			}
-		}
-		if len(a.ticks) < 2 || len(a.ticks) > 12 {
-			t.Fatalf("%d ticks of %+v", len(a.ticks), a)
-		}
-		for i, tick := range a.ticks {
-			if u := a.at(tick.value); !(u >= -1e-6 && u <= 1+1e-6) || i > 0 && !(tick.value > a.ticks[i-1].value) {
-				t.Fatalf("tick %v of %+v", tick, a)
-			}
-		}
-	})
-}
 
 func TestNumbers(t *testing.T) {
 	for v, want := range map[float64]string{
