@@ -215,3 +215,24 @@ func TestRunsThatCannotGoOn(t *testing.T) {
 		})
 	}
 }
+
+// Work destroys the key and the states that a killed process left in a run that has ended.
+func TestLeftKeys(t *testing.T) {
+	s := empty(t, nil)
+	tasks, _ := glyphs(1, Variant1)
+	private := filepath.Join(invent(t, s, tasks[0], runs.Finished, 0.1).Dir(), "private")
+	for _, name := range []string{"key", "state/0"} {
+		path := filepath.Join(private, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("a secret"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Work(t.Context(), nil, Scan{}, Worker{Follower: &quiet{}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"key", "state"} {
+		if _, err := os.Lstat(filepath.Join(private, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is there: %v", name, err)
+		}
+	}
+}

@@ -50,7 +50,8 @@ func (q *quiet) Note(text string) {
 }
 func (q *quiet) Warn(text string)                 { q.Note(text) }
 func (q *quiet) Loading(float64, float64, string) {}
-func (q *quiet) Working(_ Batch, share float64) {
+func (q *quiet) Ended(Task, error)                {}
+func (q *quiet) Working(_ []Task, share float64) {
 	if q.working != nil {
 		q.working(share)
 	}
@@ -71,7 +72,8 @@ func carry(t *testing.T, ctx context.Context, s *Store, e train.Engine, f *quiet
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Work(ctx, NewLocal(tasks, scan, func(Cell) int { return 2 }), Worker{
+	return s.Work(ctx, tasks, scan, Worker{
+		Size:   func(Cell) int { return 2 },
 		Engine: e, Features: e, Performance: configs.Performance{Engine: configs.EngineCPU}, Program: "p", MadeBy: text("a test"), Machine: "a machine", SaveEvery: 1, Follower: f,
 	})
 }
