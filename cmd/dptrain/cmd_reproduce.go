@@ -280,7 +280,8 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 	}
 	if drawn.Finished+drawn.Failed < drawn.Runs {
 		if err := g.work(ctx, store, performance, opts); err != nil {
-			return campaignError(err)
+			_, failed := g.draw(context.WithoutCancel(ctx), store, &opts, chosen) // the runs that are filed
+			return campaignError(errors.Join(err, failed))
 		}
 		if drawn, err = g.draw(ctx, store, &opts, chosen); err != nil {
 			return campaignError(err)
