@@ -16,7 +16,7 @@
 // the time that training took, is private, as any run's times are. The paper's data sets are public, which is why
 // their figures may be shown; don't show those of private data.
 //
-// The machines of a fleet get keys and train on the data, so they must be trusted like the one with the store. A delivery
-// is filed only if its privacy.json has the guarantee that the run's manifest has. Nothing shows whether parameters were
-// trained as the plan says.
+// The machines of a fleet get keys and train on the data, so they must be trusted like the one with the store. What one
+// delivers is filed only if its privacy.json has the guarantee that the run's manifest has. Nothing shows whether
+// parameters were trained as the plan says.
 package campaign

@@ -23,8 +23,8 @@ type Fleet interface {
 	// Post hands out an order. Posting it again while it is out, or when its delivery is waiting, changes nothing. Once
 	// it is done, it may be posted like any other.
 	Post(ctx context.Context, o remote.Order) error
-	// Next waits a second or so for a delivery, and returns nil if none came. One that was returned and isn't Done comes
-	// again after the coordinator has been restarted. The same run may be delivered twice, by two machines.
+	// Next waits a second or so for a delivery, and returns nil if none came. One that isn't Done comes again after the
+	// coordinator has been restarted. The same run may be delivered twice, by two machines.
 	Next(ctx context.Context) (*remote.Delivery, error)
 	// Done forgets an order: what came of it is on the disk.
 	Done(ctx context.Context, run string) error
