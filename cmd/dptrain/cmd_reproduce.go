@@ -61,9 +61,7 @@ The runs are kept in the folder "runs" below --out. Whatever is there isn't run
 again: the same command goes on where an earlier one was interrupted or killed,
 and only adds what is missing if it asks for more. A run that gives no model is
 tried once more. "reproduce status" counts runs and estimates the time left, also
-while another process works; "reproduce draw" draws what is there; and
-"reproduce merge" takes over the runs of other machines, whose repetitions are
-independent.
+while another process works, and "reproduce draw" draws what is there.
 
 With --accounting paper the noise is that of the paper's bounds; with best it is
 that of tighter ones, which take less noise for the same epsilon. With both,
@@ -85,8 +83,7 @@ the byte, times left out, and its models guarantee nothing.
   dptrain reproduce figure_tune_lr_dp_sgd --datasets cifar-10 --repetitions 3
   dptrain reproduce --accounting paper,best
   dptrain reproduce --cluster embedded --listen :4222
-  dptrain reproduce status
-  dptrain reproduce merge /mnt/other/reproduction`,
+  dptrain reproduce status`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.given = func(flag string) bool { return cmd.Flags().Changed(flag) }
@@ -105,7 +102,7 @@ the byte, times left out, and its models guarantee nothing.
 	fs.DurationVar(&opts.keep.every, "save-every", saveCampaign, "`time` between two saves of the runs' states, from which the same command goes on")
 	opts.addOnly(cmd, "workers", "engine", "devices")
 	opts.addLeading(cmd, "the runs")
-	cmd.AddCommand(newReproduceStatusCommand(g), newReproduceDrawCommand(g), newReproduceMergeCommand(g))
+	cmd.AddCommand(newReproduceStatusCommand(g), newReproduceDrawCommand(g))
 	return cmd
 }
 
@@ -283,7 +280,8 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 	}
 	if drawn.Finished+drawn.Failed < drawn.Runs {
 		if err := g.work(ctx, store, performance, opts); err != nil {
-			return campaignError(err)
+			_, failed := g.draw(context.WithoutCancel(ctx), store, &opts, chosen) // the runs that are filed
+			return campaignError(errors.Join(err, failed))
 		}
 		if drawn, err = g.draw(ctx, store, &opts, chosen); err != nil {
 			return campaignError(err)
@@ -300,7 +298,7 @@ func (o *reproduceOptions) performance(ctx context.Context) (configs.Performance
 
 // campaignError gives an error of a campaign its exit code.
 func campaignError(err error) error {
-	for _, known := range []error{campaign.ErrBusy, campaign.ErrOther, campaign.ErrOwn, campaign.ErrNone, runs.ErrNoRun} {
+	for _, known := range []error{campaign.ErrBusy, campaign.ErrOther, campaign.ErrNone, runs.ErrNoRun} {
 		if errors.Is(err, known) {
 			return coded(codeInput, err)
 		}

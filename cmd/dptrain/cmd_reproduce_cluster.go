@@ -22,7 +22,7 @@ func (g *global) direct(ctx context.Context, store *campaign.Store, o reproduceO
 	}
 	f := newFollower(ctx, g.console())
 	working := begin(ctx, new(sync.WaitGroup), f, func(f *follower) (any, error) {
-		return nil, directOn(ctx, store, o, p, tasks, scan, &clusterFollower{follower: f, status: status})
+		return nil, directOn(ctx, store, o, p, tasks, scan, &campaignFollower{follower: f, store: store, status: status})
 	})
 	if _, err = working.awaitEnd(ctx, func() { g.console().Log().Warn("stopping; again to kill") }); err != nil {
 		err = fmt.Errorf("%w; what is done is kept: the same command goes on", ofCluster(err))
@@ -31,7 +31,7 @@ func (g *global) direct(ctx context.Context, store *campaign.Store, o reproduceO
 }
 
 func directOn(
-	ctx context.Context, store *campaign.Store, o reproduceOptions, p configs.Performance, tasks []campaign.Task, scan campaign.Scan, f *clusterFollower,
+	ctx context.Context, store *campaign.Store, o reproduceOptions, p configs.Performance, tasks []campaign.Task, scan campaign.Scan, f *campaignFollower,
 ) (err error) {
 	me, err := clusterBuild()
 	if err != nil {
@@ -59,31 +59,17 @@ func directOn(
 		stop()
 		running.Wait()
 	}()
-	everything := func(campaign.Cell) int { return 64 } // workers decide how many they do at once
-	err = store.Direct(ctx, f.of(campaign.NewLocal(tasks, scan, everything)), &fleet.Fleet{Board: board, Engine: p.Engine}, campaign.Worker{
-		Performance: p, Program: me.Hash, MadeBy: version(), Follower: f,
+	err = store.Work(ctx, tasks, scan, campaign.Worker{
+		Fleet: &fleet.Fleet{Board: board, Engine: p.Engine}, Performance: p, Program: me.Hash, MadeBy: version(), Follower: f,
 	})
-	if err == nil || errors.Is(err, campaign.ErrDiffers) {
-		err = errors.Join(err, board.Remove(ctx))
+	if err == nil {
+		err = board.Remove(ctx)
 	}
 	return err
 }
 
-// clusterFollower shows the progress of a campaign that a cluster carries out.
-type clusterFollower struct {
-	*follower
-	status campaign.Status
-
-	mu     sync.Mutex
-	ended  int // in this call
-	failed int
-}
-
-func (c *clusterFollower) Loading(done, total float64, what string) {}
-func (c *clusterFollower) Working(campaign.Batch, float64)          {}
-
-// show shows every second how much is done, and by whom.
-func (c *clusterFollower) show(ctx context.Context, board *cluster.Board) {
+// show shows every second how much of a campaign is done, and by whom.
+func (c *campaignFollower) show(ctx context.Context, board *cluster.Board) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -92,44 +78,20 @@ func (c *clusterFollower) show(ctx context.Context, board *cluster.Board) {
 			jobs += len(w.Jobs)
 			share += w.Share * float64(len(w.Jobs))
 		}
-		c.mu.Lock()
-		done := c.status.Finished + c.ended
-		text := fmt.Sprintf("%d of %d runs; %d %s, %d under way", done, c.status.Total, len(workers), plural(len(workers), "worker", "workers"), jobs)
-		if c.failed > 0 {
-			text += fmt.Sprintf("; %d failed", c.failed)
-		}
-		left := float64(c.status.Total - done - c.failed)
-		c.mu.Unlock()
-		share = min(share, max(left, 0)) // workers that have died count for a while
+		text := fmt.Sprintf("%s; %d %s, %d under way", c.text(), len(workers), plural(len(workers), "worker", "workers"), jobs)
 		if len(workers) == 0 {
 			text += ": start some by dptrain worker"
 		}
-		c.follower.Progress(float64(done)+share, float64(c.status.Total), text)
+		c.mu.Lock()
+		done, failed := float64(c.status.Finished+c.runs), float64(c.failed)
+		c.mu.Unlock()
+		total := float64(c.status.Total)
+		share = min(share, max(total-done-failed, 0)) // workers that have died count for a while
+		c.follower.Progress(done+share, total, text)
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
 	}
-}
-
-// of returns a queue that is seen by the follower.
-func (c *clusterFollower) of(q campaign.Queue) campaign.Queue { return countedQueue{q, c} }
-
-type countedQueue struct {
-	campaign.Queue
-	follower *clusterFollower
-}
-
-func (q countedQueue) Report(ctx context.Context, batch campaign.Batch, outcomes []campaign.Outcome) error {
-	q.follower.mu.Lock()
-	for _, o := range outcomes {
-		if o.Err == nil {
-			q.follower.ended++
-		} else {
-			q.follower.failed++
-		}
-	}
-	q.follower.mu.Unlock()
-	return q.Queue.Report(ctx, batch, outcomes)
 }

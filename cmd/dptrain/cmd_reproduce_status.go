@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/internal/campaign"
-	"github.com/dptrain/dptrain/internal/paper"
 )
 
 func newReproduceStatusCommand(g *global) *cobra.Command {
@@ -69,36 +68,16 @@ func runReproduceStatus(ctx context.Context, g *global, out string) error {
 		if err != nil {
 			return r, err
 		}
-		command, err := goOn(store, out)
-		r = campaignStatus{s.Total, s.Finished, s.Running, s.Out, s.CutOff, []string{}, s.Repeated, s.Orphans, s.Left.Seconds, s.Took, s.Expected, command}
+		r = campaignStatus{s.Total, s.Finished, s.Running, s.Out, s.CutOff, []string{}, s.Repeated, s.Orphans, s.Left.Seconds, s.Took, s.Expected, store.Description.Command}
 		for _, t := range s.Failed {
 			r.Failed = append(r.Failed, t.Name())
 		}
-		return r, err
+		return r, nil
 	})
 	if err != nil {
 		return campaignError(err)
 	}
 	return g.print(r, func(w io.Writer) { printCampaignStatus(w, r) })
-}
-
-// goOn returns the command line that goes on with a campaign, or nothing for one of merged runs alone. That of the
-// description names the folder as it was called where the campaign was begun; it may have been moved since.
-func goOn(store *campaign.Store, out string) (string, error) {
-	d := store.Description
-	if len(d.Tasks) == 0 {
-		return "", nil
-	}
-	opts := reproduceOptions{out: out, quick: d.Scale == campaign.Quick(), seeded: d.Seed != nil, given: func(string) bool { return false }}
-	if opts.seeded {
-		opts.seed = *d.Seed
-	}
-	names := d.Figures
-	if len(names) == len(paper.Figures()) {
-		names = nil // all of them
-	}
-	err := opts.asBefore(store)
-	return opts.command(names), err
 }
 
 func printCampaignStatus(w io.Writer, r campaignStatus) {
@@ -134,7 +113,7 @@ func printCampaignStatus(w io.Writer, r campaignStatus) {
 			text = "about " + lasting(r.Left)
 		}
 		pairs = append(pairs, [2]string{"left", text})
-		if r.Command != "" { // a campaign of merged runs alone has none
+		if r.Command != "" {
 			pairs = append(pairs, [2]string{"go on", r.Command})
 		}
 	}

@@ -70,9 +70,9 @@ func workOn(
 	if err != nil {
 		return coded(codeInput, err)
 	}
-	progress := &campaignFollower{follower: f, store: store, status: status, done: status.Done.Seconds, total: status.Done.Seconds + status.Left.Seconds}
-	return store.Work(ctx, progress.of(campaign.NewLocal(tasks, scan, batchSize(p, gpu != nil))), campaign.Worker{
-		Engine: engine, Features: onCPU(), Performance: p, Machine: on, Program: program, MadeBy: version(), SaveEvery: every, Follower: progress,
+	return store.Work(ctx, tasks, scan, campaign.Worker{
+		Engine: engine, Features: onCPU(), Performance: p, Machine: on, Program: program, MadeBy: version(), Size: batchSize(p, gpu != nil), SaveEvery: every,
+		Follower: &campaignFollower{follower: f, store: store, status: status, done: status.Done.Seconds},
 	})
 }
 
@@ -162,72 +162,58 @@ func processor() string {
 // paper's data sets.
 type campaignFollower struct {
 	*follower
-	store       *campaign.Store
-	status      campaign.Status
-	done, total float64 // expected seconds
+	store  *campaign.Store
+	status campaign.Status // before this call
 
-	mu      sync.Mutex
-	runs    int // that have ended in this call
-	failed  int
-	current float64 // expected seconds of the current batch
+	mu     sync.Mutex
+	runs   int // that have ended in this call
+	failed int
+	done   float64 // expected seconds
 }
 
 func (c *campaignFollower) Loading(done, total float64, what string) {
 	c.follower.Progress(done, total, what)
 }
 
-func (c *campaignFollower) Working(batch campaign.Batch, share float64) {
+func (c *campaignFollower) Working(batch []campaign.Task, share float64) {
 	c.mu.Lock()
-	done, text := c.done+share*c.current, fmt.Sprintf("%d of %d runs; %s", c.status.Finished+c.runs, c.status.Total, batchText(batch))
-	if c.failed > 0 {
-		text += fmt.Sprintf("; %d failed", c.failed)
-	}
+	done := c.done
 	c.mu.Unlock()
-	c.follower.Progress(done, math.Max(c.total, done), text)
-}
-
-func batchText(batch campaign.Batch) string {
-	c := batch[0].Cell
-	return fmt.Sprintf("%s, %s, %s", c.Preset(), c.Method, counted(len(batch)))
-}
-
-// of returns a queue that is seen by the follower.
-func (c *campaignFollower) of(q campaign.Queue) campaign.Queue { return watchedQueue{q, c} }
-
-type watchedQueue struct {
-	campaign.Queue
-	follower *campaignFollower
-}
-
-func (w watchedQueue) Next(ctx context.Context) (campaign.Batch, error) {
-	batch, err := w.Queue.Next(ctx)
-	c := w.follower
-	c.mu.Lock()
-	c.current = 0
 	for _, t := range batch {
-		work, failed := c.store.Estimate(t.Cell, c.store.Description.Pace)
-		if failed == nil {
-			c.current += work.Seconds * c.status.Correction()
-		}
+		done += share * c.expected(t)
 	}
-	c.mu.Unlock()
-	return batch, err
+	total := c.status.Done.Seconds + c.status.Left.Seconds
+	of := batch[0].Cell
+	c.follower.Progress(done, math.Max(total, done), fmt.Sprintf("%s; %s, %s, %s", c.text(), of.Preset(), of.Method, counted(len(batch))))
 }
 
-func (w watchedQueue) Report(ctx context.Context, batch campaign.Batch, outcomes []campaign.Outcome) error {
-	c := w.follower
+// Ended implements [campaign.Follower].
+func (c *campaignFollower) Ended(t campaign.Task, err error) {
 	c.mu.Lock()
-	c.done += c.current
-	c.current = 0
-	for _, o := range outcomes {
-		if o.Err == nil {
-			c.runs++
-		} else {
-			c.failed++
-		}
+	defer c.mu.Unlock()
+	c.done += c.expected(t)
+	if err == nil {
+		c.runs++
+	} else {
+		c.failed++
 	}
-	c.mu.Unlock()
-	return w.Queue.Report(ctx, batch, outcomes)
+}
+
+// expected returns the time that a task is expected to take, in seconds.
+func (c *campaignFollower) expected(t campaign.Task) float64 {
+	work, _ := c.store.Estimate(t.Cell, c.store.Description.Pace) // of a task that was estimated before
+	return work.Seconds * c.status.Correction()
+}
+
+// text says how many runs have ended.
+func (c *campaignFollower) text() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text := fmt.Sprintf("%d of %d runs", c.status.Finished+c.runs, c.status.Total)
+	if c.failed > 0 {
+		text += fmt.Sprintf(", %d failed", c.failed)
+	}
+	return text
 }
 
 // lasting prints a duration in seconds with two digits or so.

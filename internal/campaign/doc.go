@@ -2,9 +2,8 @@
 // method at one epsilon on one data set. A [Task] is one repetition of it, and becomes one run in the campaign's store.
 //
 // [Open] opens the folder of a campaign and locks it. [Store.Work] carries out tasks: it reads what the store has,
-// goes on with runs that were cut off, and hands out the rest in batches through a [Queue]. [Store.Direct] does the
-// same and trains nothing: a [Fleet] of other machines does. [Store.Status] counts, and [Store.Merge] takes over the
-// runs of another machine's store.
+// goes on with runs that were cut off, and trains the rest, or has a [Fleet] of other machines train. [Store.Status]
+// counts.
 //
 // The runs are those of "dptrain tune" and "dptrain train", in folders that package runs describes. A run counts for a
 // task if its folder has the task's name and its settings are those that the task demands, whichever version of the
@@ -17,8 +16,7 @@
 // the time that training took, is private, as any run's times are. The paper's data sets are public, which is why
 // their figures may be shown; don't show those of private data.
 //
-// The machines of a fleet get keys and train on the data, so they must be trusted like the one with the store. What
-// they deliver is checked all the same: all released files but the parameters must follow, byte for byte, from the
-// run's plan and from the hyperparameters and the score that it came to. Nothing shows whether parameters were trained
-// as the plan says.
+// The machines of a fleet get keys and train on the data, so they must be trusted like the one with the store. What one
+// delivers is filed only if its privacy.json has the guarantee that the run's manifest has. Nothing shows whether
+// parameters were trained as the plan says.
 package campaign

@@ -2,152 +2,96 @@ package campaign
 
 import (
 	"context"
-	"slices"
-	"sync"
+	"errors"
+	"fmt"
+
+	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/internal/remote"
+	"github.com/dptrain/dptrain/internal/runs"
+	"github.com/dptrain/dptrain/tuner"
 )
 
-// Local is the queue of one process.
-type Local struct {
-	size func(Cell) int
-
-	mu       sync.Mutex
-	pending  []Task        // in the order in which they are handed out
-	out      map[Task]bool // handed out, and not reported
-	finished map[Task]Result
-	failed   map[Task]bool // twice, or because of their baseline
-	repeated map[Task]bool // failed once
-	changed  chan struct{} // closed and replaced whenever a batch is reported or returned
+// local trains on this machine: the runs that were started, side by side.
+type local struct {
+	*worker
+	started  []*begun
+	outcomes []ended
 }
 
-// NewLocal returns a queue of the tasks that a scan doesn't have. A batch has at most size(cell) tasks.
-func NewLocal(tasks []Task, scan Scan, size func(Cell) int) *Local {
-	q := &Local{size: size, out: map[Task]bool{}, finished: map[Task]Result{}, failed: map[Task]bool{}, repeated: map[Task]bool{}, changed: make(chan struct{})}
-	seen := map[Task]bool{}
-	for _, t := range tasks {
-		if seen[t] {
-			continue
-		}
-		seen[t] = true
-		if r, ok := scan.Finished[t]; ok {
-			q.finished[t] = r
-			continue
-		}
-		_, failed := scan.Failed[t]
-		if q.repeated[t] = scan.Repeated[t] || failed; failed && scan.Repeated[t] {
-			q.failed[t] = true
-			continue
-		}
-		q.pending = append(q.pending, t)
+func (l *local) prepare(ctx context.Context, p *experiment.Plan) (string, error) {
+	if err := l.cache.Load(ctx, p, loading{l.Follower}); err != nil {
+		return "", fmt.Errorf("load %s: %w", p.Experiment.Dataset, err)
 	}
-	return q
+	return p.Identity(l.Program)
 }
 
-// Next implements [Queue].
-func (q *Local) Next(ctx context.Context) (Batch, error) {
-	for {
-		batch, changed, err := q.next()
-		if batch != nil || err != nil {
-			return batch, err
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+// loading shows the progress of a data set that is loaded.
+type loading struct{ Follower }
+
+func (l loading) Progress(done, total float64, what string) { l.Loading(done, total, what) }
+func (loading) Tuning(tuner.PrivateProgress)                {}
+
+func (l *local) room(c Cell, out int) int {
+	if out > 0 {
+		return 0
 	}
+	return l.Size(c)
 }
 
-// next returns a batch, or nil and a channel that is closed when there may be one.
-func (q *Local) next() (Batch, <-chan struct{}, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.dropOrphans()
-	var batch Batch
-	for _, t := range q.pending {
-		if !q.ready(t) || len(batch) > 0 && (t.group() != batch[0].group() || len(batch) >= q.size(t.Cell)) {
-			continue
-		}
-		batch = append(batch, t)
-	}
-	if batch == nil && len(q.out) == 0 { // no pending one is waiting for another either: dropOrphans left none
-		return nil, nil, ErrDrained
-	}
-	if batch != nil {
-		q.pending = slices.DeleteFunc(q.pending, func(t Task) bool { return slices.Contains(batch, t) })
-		for _, t := range batch {
-			q.out[t] = true
+func (l *local) start(_ context.Context, started []*begun) error {
+	for _, b := range started {
+		if b.resumed {
+			l.Follower.Note(b.task.Name() + " was cut off, and goes on")
 		}
 	}
-	return batch, q.changed, nil
-}
-
-// ready reports whether nothing that a task depends on is missing.
-func (q *Local) ready(t Task) bool {
-	if t.Method != Single {
-		return true
-	}
-	_, ok := q.finished[t.Of(Baseline)]
-	return ok
-}
-
-// dropOrphans gives up single runs whose baseline isn't among the tasks, or failed.
-func (q *Local) dropOrphans() {
-	if len(q.out) > 0 {
-		return
-	}
-	coming := map[Task]bool{}
-	for _, t := range q.pending {
-		coming[t] = t.Method == Baseline
-	}
-	q.pending = slices.DeleteFunc(q.pending, func(t Task) bool {
-		if q.ready(t) || coming[t.Of(Baseline)] {
-			return false
-		}
-		q.failed[t] = true
-		return true
-	})
-}
-
-// Report implements [Queue]. Of several reports of a task that was handed out once, the first counts.
-func (q *Local) Report(_ context.Context, _ Batch, outcomes []Outcome) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, o := range outcomes {
-		if !q.out[o.Task] {
-			continue
-		}
-		delete(q.out, o.Task)
-		switch t := o.Task; {
-		case o.Err == nil:
-			q.finished[t] = o.Result
-		case q.repeated[t]:
-			q.failed[t] = true
-		default:
-			q.repeated[t] = true
-			q.pending = append(q.pending, t)
-		}
-	}
-	q.wake()
+	l.started = started
 	return nil
 }
 
-// Return implements [Queue].
-func (q *Local) Return(batch Batch) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	var back []Task
-	for _, t := range batch {
-		if q.out[t] {
-			delete(q.out, t)
-			back = append(back, t)
+func (l *local) next(ctx context.Context) (*ended, error) {
+	if len(l.outcomes) == 0 {
+		if err := l.train(ctx); err != nil {
+			return nil, err
 		}
 	}
-	q.pending = append(back, q.pending...)
-	q.wake()
+	e := l.outcomes[0]
+	l.outcomes = l.outcomes[1:]
+	if remote.OfMachine(e.err) {
+		return nil, fmt.Errorf("%s: %w", e.run.task.Name(), e.err)
+	}
+	return &e, nil
 }
 
-// wake lets all calls of Next look again.
-func (q *Local) wake() {
-	close(q.changed)
-	q.changed = make(chan struct{})
+// train trains the runs that were started.
+func (l *local) train(ctx context.Context) error {
+	batch, items := make([]Task, len(l.started)), make([]experiment.Item, len(l.started))
+	for k, b := range l.started {
+		batch[k] = b.task
+	}
+	followers := experiment.Shares(len(batch), l.Follower.Warn, func(share float64) { l.Follower.Working(batch, share) })
+	for k, b := range l.started {
+		items[k] = experiment.Item{Plan: b.plan, Job: experiment.Job{Key: b.key, Store: b.folder, Every: l.SaveEvery}, Follower: followers[k]}
+	}
+	results, err := experiment.RunAll(ctx, l.Engine, items)
+	var failed tuner.PlanErrors
+	if err != nil && !errors.As(err, &failed) {
+		return err
+	}
+	l.outcomes = make([]ended, len(results))
+	for k, o := range results {
+		e := ended{run: l.started[k]}
+		if failed != nil {
+			e.err = failed[k]
+		}
+		if e.err == nil {
+			h, score := o.Release.Hyperparameters, o.Release.Score
+			e.score, e.rate, e.tuned = runs.Score{Metric: string(score.Metric), Value: score.Value}, h.LearningRate, h.TunedLearningRate
+			e.write = o.Release.Write
+			if e.private, err = o.PrivateJSON(); err != nil {
+				return err
+			}
+		}
+		l.outcomes[k] = e
+	}
+	return nil
 }

@@ -128,10 +128,8 @@ type Work struct {
 }
 
 // Estimate returns the expected work of a cell's run. The time is that of training alone, with all cores or the GPU.
-func (s *Store) Estimate(c Cell, p Pace) (Work, error) { return s.Description.Scale.estimate(c, p) }
-
-func (s Scale) estimate(c Cell, p Pace) (w Work, err error) {
-	e, err := s.Experiment(c)
+func (s *Store) Estimate(c Cell, p Pace) (w Work, err error) {
+	e, err := s.experiment(c)
 	if err != nil {
 		return w, err
 	}

@@ -78,191 +78,10 @@ func empty(t *testing.T, seed *uint64) *Store {
 	return open(t, t.TempDir(), Description{Scale: small, Seed: seed, Tasks: names})
 }
 
-// linear gives tasks the model that open gives them.
-func linear(t *testing.T, s *Store, tasks ...Task) {
-	t.Helper()
-	clear(s.experiments)
-	for _, task := range tasks {
-		e, err := s.experiment(task.Cell)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e.Model = "linear"
-		s.experiments[task.Cell] = e
-	}
-}
-
 func copyFolder(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// finishedOf returns the names of the finished runs of the first repetitions of baselines and single runs.
-func finishedOf(t *testing.T, s *Store) string {
-	t.Helper()
-	tasks, _ := glyphs(4, Baseline, Single)
-	scan, err := s.Scan(tasks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, task := range tasks {
-		if _, ok := scan.Finished[task]; ok {
-			names = append(names, string(task.Method)+string(rune('0'+task.Repetition)))
-		}
-	}
-	return strings.Join(names, " ")
-}
-
-// A single run stays with the baseline whose hyperparameters it has, whenever the two are merged and whatever numbers
-// they get. Where no baseline is, or one that has a single run already, it isn't taken.
-func TestMergedSingleRunsStayWithTheirBaseline(t *testing.T) {
-	tasks, _ := glyphs(1, Baseline, Single)
-	a, b := empty(t, nil), empty(t, nil)
-	invent(t, a, tasks[0], runs.Finished, 0.1)
-	invent(t, a, tasks[1], runs.Finished, 0.1)
-	invent(t, b, tasks[0], runs.Finished, 0.3)
-	if m, err := a.Merge(t.Context(), b.dir); err != nil || m != (Merged{Taken: 1, Renamed: 1}) {
-		t.Fatalf("the baseline: %+v, %v", m, err)
-	}
-	other := filepath.Join(t.TempDir(), "copy") // goes on elsewhere with the same baseline
-	copyFolder(t, b.dir, other)
-	invent(t, b, tasks[1], runs.Finished, 0.3)
-	if m, err := a.Merge(t.Context(), b.dir); err != nil || m != (Merged{Taken: 1, Renamed: 1, Had: 1}) {
-		t.Fatalf("its single run: %+v, %v", m, err)
-	}
-	if got := finishedOf(t, a); got != "baseline1 single1 baseline2 single2" {
-		t.Errorf("the store has %s", got)
-	}
-	c, err := Look(other)
-	if err != nil {
-		t.Fatal(err)
-	}
-	linear(t, c, tasks...)
-	invent(t, c, tasks[1], runs.Finished, 0.3)
-	if m, err := a.Merge(t.Context(), other); err != nil || m != (Merged{Had: 1, Alone: 1}) {
-		t.Errorf("another single run of one baseline: %+v, %v", m, err)
-	}
-	if err := os.RemoveAll(c.runDir(tasks[0])); err != nil {
-		t.Fatal(err)
-	}
-	if m, err := a.Merge(t.Context(), other); err != nil || m != (Merged{Alone: 1}) {
-		t.Errorf("a store of single runs alone: %+v, %v", m, err)
-	}
-	if got := finishedOf(t, a); got != "baseline1 single1 baseline2 single2" {
-		t.Errorf("then the store has %s", got)
-	}
-}
-
-// Merge takes nothing of a folder with runs that aren't what their names say, or that no ledger knows.
-func TestMergeChecksFirst(t *testing.T) {
-	tasks, _ := glyphs(1, Baseline, Variant1)
-	seed, otherSeed := uint64(3), uint64(4)
-	for name, spoil := range map[string]func(t *testing.T, s *Store){
-		"another size": func(t *testing.T, s *Store) { s.Description.Scale = Scale{} },
-		"the name of another": func(t *testing.T, s *Store) {
-			if err := os.Rename(s.runDir(tasks[1]), s.runDir(tasks[0].Of(Variant2))); err != nil {
-				t.Fatal(err)
-			}
-		},
-		"a copy":       func(t *testing.T, s *Store) { copyFolder(t, s.runDir(tasks[0]), s.runDir(Task{tasks[0].Cell, 2})) },
-		"a seed":       func(t *testing.T, s *Store) { s.Description.Seed = &seed },
-		"another seed": func(t *testing.T, s *Store) { s.Description.Seed = &otherSeed },
-		"no ledger": func(t *testing.T, s *Store) {
-			if err := os.Remove(filepath.Join(s.Runs(), ledger.FileName)); err != nil {
-				t.Fatal(err)
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var mine *uint64
-			if name == "another seed" {
-				mine = &seed
-			}
-			from, to := empty(t, mine), empty(t, mine)
-			early := strings.HasSuffix(name, "seed") || name == "another size"
-			if early { // its runs have it
-				spoil(t, from)
-			}
-			linear(t, from, tasks...)
-			for _, task := range tasks {
-				invent(t, from, task, runs.Finished, 0.1)
-			}
-			if !early {
-				spoil(t, from)
-			}
-			var file *ledger.FileError
-			m, err := to.Merge(t.Context(), from.Runs()) // the folder of runs says neither size nor seed
-			if !errors.Is(err, ErrOther) && !errors.As(err, &file) || m.Taken != 0 {
-				t.Errorf("%+v, %v", m, err)
-			}
-			if got := finishedOf(t, to); got != "" {
-				t.Errorf("took %s", got)
-			}
-		})
-	}
-	_, err := empty(t, nil).Merge(t.Context(), filepath.Join(t.TempDir(), "nowhere"))
-	if !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "own folder") {
-		t.Errorf("a folder that isn't there: %v", err)
-	}
-}
-
-// A merge that was killed leaves no run that the ledger doesn't know, and the next one removes what it left. A copy has
-// no key, and its private files are its owner's alone, whatever the other file system says.
-func TestCopiesOfRuns(t *testing.T) {
-	tasks, _ := glyphs(1, Variant1)
-	a, b := empty(t, nil), empty(t, nil)
-	r := invent(t, b, tasks[0], runs.Finished, 0.1)
-	private := filepath.Join(r.Dir(), "private")
-	for _, name := range []string{"key", "lock", "state/0", ".new-1"} { // of a killed process
-		path := filepath.Join(private, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("a secret"), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(os.Chmod(private, 0o777), os.Chmod(filepath.Join(private, "record.json"), 0o777)); err != nil {
-		t.Fatal(err)
-	}
-	left := filepath.Join(a.Runs(), copying+"1")
-	if err := os.MkdirAll(filepath.Join(left, tasks[0].Name(), "private"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if m, err := a.Merge(t.Context(), b.dir); err != nil || m.Taken != 1 {
-		t.Fatalf("%+v, %v", m, err)
-	}
-	if _, err := os.Lstat(left); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("what an earlier merge left: %v", err)
-	}
-	var files []string
-	root := filepath.Join(a.runDir(tasks[0]), "private")
-	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := e.Info()
-		if want := fs.FileMode(0o600); err == nil && !e.IsDir() {
-			files = append(files, e.Name())
-			if info.Mode() != want {
-				t.Errorf("%s has mode %o", path, info.Mode())
-			}
-		} else if err == nil && info.Mode().Perm() != 0o700 {
-			t.Errorf("%s has mode %o", path, info.Mode())
-		}
-		return err
-	})
-	if got := strings.Join(files, " "); err != nil || got != "record.json run.json settings.yaml" {
-		t.Errorf("private/ has %s, %v", got, err)
-	}
-	// The work itself destroys a key that a killed process left.
-	if err := b.Work(t.Context(), NewLocal(nil, Scan{}, nil), Worker{Follower: &quiet{}}); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"key", "state"} {
-		if _, err := os.Lstat(filepath.Join(private, name)); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s is there: %v", name, err)
-		}
 	}
 }
 
@@ -394,5 +213,26 @@ func TestRunsThatCannotGoOn(t *testing.T) {
 				t.Errorf("%d releases, %v", len(all), err)
 			}
 		})
+	}
+}
+
+// Work destroys the key and the states that a killed process left in a run that has ended.
+func TestLeftKeys(t *testing.T) {
+	s := empty(t, nil)
+	tasks, _ := glyphs(1, Variant1)
+	private := filepath.Join(invent(t, s, tasks[0], runs.Finished, 0.1).Dir(), "private")
+	for _, name := range []string{"key", "state/0"} {
+		path := filepath.Join(private, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("a secret"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Work(t.Context(), nil, Scan{}, Worker{Follower: &quiet{}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"key", "state"} {
+		if _, err := os.Lstat(filepath.Join(private, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is there: %v", name, err)
+		}
 	}
 }

@@ -1,38 +1,42 @@
 package campaign
 
-import (
-	"context"
-	"errors"
-)
+import "slices"
 
-// Batch is work that one machine does at once: tasks of one data set, optimizer, space and method, so that the time
-// that a task takes says something about its method.
-type Batch []Task
-
-// Outcome is what became of a task.
-type Outcome struct {
-	Task   Task
-	Result Result
-	Err    error // nil if there is a result
+// queue has the tasks that are left.
+type queue struct {
+	pending  []Task // in the order in which they start
+	finished map[Task]bool
+	repeated map[Task]bool // failed once
 }
 
-// Queue hands out batches and takes their outcomes. One process asks for a batch, works on it and reports; several may
-// do so side by side.
-type Queue interface {
-	// Next returns a batch. It waits while tasks depend on others that are handed out. The error wraps [ErrDrained]
-	// when nothing is left.
-	Next(ctx context.Context) (Batch, error)
-	// Report takes the outcomes of a batch, one for each of its tasks. Parts of a batch may be reported as batches of
-	// their own. A task that failed for the first time is handed out again.
-	Report(ctx context.Context, batch Batch, outcomes []Outcome) error
-	// Return gives tasks back that were handed out and have no outcome: they are handed out again.
-	Return(batch Batch)
+// newQueue returns a queue of the tasks that a scan doesn't have.
+func newQueue(tasks []Task, scan Scan) *queue {
+	q := &queue{finished: map[Task]bool{}, repeated: map[Task]bool{}}
+	seen := map[Task]bool{}
+	for _, t := range tasks {
+		_, q.finished[t] = scan.Finished[t]
+		_, failed := scan.Failed[t]
+		q.repeated[t] = scan.Repeated[t] || failed
+		if !seen[t] && !q.finished[t] && !(failed && scan.Repeated[t]) {
+			q.pending = append(q.pending, t)
+		}
+		seen[t] = true
+	}
+	return q
 }
 
-// ErrDrained reports a queue with nothing left.
-var ErrDrained = errors.New("no task is left")
+// ready returns the tasks that can start now and are of the first one's data set, optimizer, space and method, so that
+// the time that a task takes says something about its method. A single run waits for its baseline.
+func (q *queue) ready() (batch []Task) {
+	for _, t := range q.pending {
+		if (t.Method != Single || q.finished[t.Of(Baseline)]) && (batch == nil || t.group() == batch[0].group()) {
+			batch = append(batch, t)
+		}
+	}
+	return batch
+}
 
-// group is what the tasks of a batch have in common.
+// group is what tasks that train side by side have in common.
 type group struct {
 	dataset, optimizer string
 	space              Space
@@ -40,3 +44,21 @@ type group struct {
 }
 
 func (c Cell) group() group { return group{c.Dataset, c.Optimizer, c.Space, c.Method} }
+
+// remove takes a task out.
+func (q *queue) remove(t Task) {
+	q.pending = slices.DeleteFunc(q.pending, func(p Task) bool { return p == t })
+}
+
+// again puts a task back, before all others.
+func (q *queue) again(t Task) { q.pending = slices.Insert(q.pending, 0, t) }
+
+// ended notes what became of a task. One that failed for the first time is pending again.
+func (q *queue) ended(t Task, err error) {
+	if err == nil {
+		q.finished[t] = true
+	} else if !q.repeated[t] {
+		q.repeated[t] = true
+		q.pending = append(q.pending, t)
+	}
+}

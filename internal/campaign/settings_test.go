@@ -29,7 +29,7 @@ func TestGradients(t *testing.T) {
 		for m, want := range c.want {
 			c.cell.Method, c.cell.Accounting, c.cell.Epsilon = m, "paper", 1
 			pace := Pace{"mnist dp-sgd": {Fixed: 2, Sample: 0}, "imdb dp-adam": {Fixed: 0, Sample: 3}}
-			w, err := Scale{}.estimate(c.cell, pace)
+			w, err := Planned(Description{}).Estimate(c.cell, pace)
 			if err != nil || math.Abs(w.Gradients-want) > 1e-6*want {
 				t.Errorf("%s: %v gradients, %v, want %v", c.cell, w.Gradients, err, want)
 			}

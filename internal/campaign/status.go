@@ -1,8 +1,6 @@
 package campaign
 
 import (
-	"strings"
-
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/internal/runs"
 )
@@ -93,6 +91,5 @@ func isHandedOut(i runs.Info) bool {
 	if i.Record == nil || len(i.Record.Moments) == 0 {
 		return false
 	}
-	why, stopped := strings.CutPrefix(i.Record.Moments[len(i.Record.Moments)-1].What, stoppedNote)
-	return stopped && strings.HasPrefix(why, handedOut)
+	return i.Record.Moments[len(i.Record.Moments)-1].What == "stopped: "+handedOut // as package runs writes it
 }

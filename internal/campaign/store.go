@@ -22,8 +22,6 @@ var (
 	ErrBusy = errors.New("another process works on this campaign")
 	// ErrOther reports a folder whose campaign, or whose run in a task's place, is another one.
 	ErrOther = errors.New("another campaign")
-	// ErrOwn reports a campaign that is to be merged with itself.
-	ErrOwn = errors.New("it is this campaign's own folder")
 	// ErrNone reports a folder without a campaign.
 	ErrNone = errors.New("no campaign")
 )
@@ -102,7 +100,7 @@ func Open(dir string, d Description) (_ *Store, err error) {
 		return nil, errors.Join(fmt.Errorf("lock the campaign in %s: %w", dir, err), lock.Close())
 	}
 	if !taken {
-		return nil, errors.Join(fmt.Errorf("%w in %s; wait for it, or give another folder by --out and merge the two later", ErrBusy, dir), lock.Close())
+		return nil, errors.Join(fmt.Errorf("%w in %s; wait for it, or give another folder by --out", ErrBusy, dir), lock.Close())
 	}
 	defer func() {
 		if err != nil {

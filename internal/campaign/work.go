@@ -4,27 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/remote"
 	"github.com/dptrain/dptrain/internal/runs"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/tuner"
 )
 
-// Worker is a machine that carries out batches.
+// Worker is what carries out a campaign's runs: this machine, or the others of a fleet.
 type Worker struct {
-	Engine      train.Engine // trains
-	Features    train.Engine // computes features of images, on the CPU
 	Performance configs.Performance
-	Machine     string        // engine, processor and cores, for the records
-	Program     string        // SHA-256 of the program's file: a run that was cut off goes on with the same alone
-	MadeBy      fmt.Stringer  // the program's version
-	SaveEvery   time.Duration // between two saves of the states of runs
+	Program     string       // SHA-256 of the program's file: a run that was cut off goes on with the same alone
+	MadeBy      fmt.Stringer // the program's version
 	Follower    Follower
+	Fleet       Fleet // trains, if it isn't nil; the fields below are for training here
+
+	Engine    train.Engine   // trains
+	Features  train.Engine   // computes features of images, on the CPU
+	Machine   string         // engine, processor and cores, for the records
+	Size      func(Cell) int // how many of a cell's runs train side by side
+	SaveEvery time.Duration  // between two saves of the states of runs
 }
 
 // Follower receives the progress of a campaign. Its methods are called one at a time.
@@ -33,164 +33,211 @@ type Follower interface {
 	Warn(text string)
 	// Loading reports the progress of a data set that is loaded.
 	Loading(done, total float64, what string)
-	// Working reports how much of the current batch is done, from 0 to 1.
-	Working(batch Batch, share float64)
+	// Working reports how much is done of the tasks that train side by side here, from 0 to 1.
+	Working(batch []Task, share float64)
+	// Ended reports that a task has a result, or why it has none.
+	Ended(t Task, err error)
 }
 
-// Work carries out what a queue hands out until it is drained. If ctx is cancelled, the runs under way keep their
-// states and the error is the context's. A run that fails is an outcome; the errors of Work are those of the machine: a
-// lost device, a full disk, data that can't be read. After an error, the queue has the batch again.
-func (s *Store) Work(ctx context.Context, q Queue, w Worker) error {
-	x := &worker{s.registrar(w)}
-	defer x.cache.Close()
+// runner trains runs. Its methods are called one at a time.
+type runner interface {
+	// prepare loads what a run takes, and returns its identity, or "" if only the machine that trains knows it.
+	prepare(ctx context.Context, p *experiment.Plan) (identity string, err error)
+	// room returns how many more runs of a cell may start while others are out.
+	room(c Cell, out int) int
+	// start takes runs whose releases are recorded.
+	start(ctx context.Context, started []*begun) error
+	// next waits until a started run ends. It may return none, so that its caller asks for room again.
+	next(ctx context.Context) (*ended, error)
+}
+
+// begun is a task whose run has a folder.
+type begun struct {
+	task    Task
+	plan    *experiment.Plan
+	folder  *runs.Run
+	resumed bool
+	key     train.Key
+}
+
+func (b *begun) id() string { return b.folder.Record.ID }
+
+// ended is what a run came to.
+type ended struct {
+	run               *begun
+	err               error  // why it gave no model; nil if it gave one
+	machine, identity string // of the machine that trained; "" for what the record has
+	score             runs.Score
+	rate              float64
+	tuned             *float64
+	private           []byte
+	write             func(dir string) error
+	filed             func(context.Context) error // is called once the outcome is on the disk; may be nil
+}
+
+// Work carries out the tasks that a scan doesn't have. If ctx is cancelled, runs that train here keep their states, and
+// the error is the context's. A run that fails is carried out once more; the errors of Work are those of the machine: a
+// lost device, a full disk, data that can't be read.
+//
+// With a fleet this machine keeps folders, keys and ledger, and trains nothing. The folder of a run that is out is that
+// of a stopped run: it has a key, and no process holds its lock, so thousands may be out. After an error, the next call
+// goes on with these runs, by the same keys, with a fleet or without. Of several deliveries of a run the first counts.
+func (s *Store) Work(ctx context.Context, tasks []Task, scan Scan, w Worker) (err error) {
 	if err := s.destroyKeys(); err != nil {
 		return err
 	}
+	x := &worker{
+		Worker: w, store: s, queue: newQueue(tasks, scan), cache: experiment.Cache{Features: w.Features},
+		out: map[*begun]bool{}, impossible: map[Cell]bool{},
+	}
+	x.runner = &local{worker: x}
+	if w.Fleet != nil {
+		x.runner = newFleet(x, scan.CutOff)
+	}
+	defer x.cache.Close()
+	defer func() { err = errors.Join(err, x.letGo(err)) }()
 	for {
-		batch, err := q.Next(ctx)
-		if errors.Is(err, ErrDrained) {
+		ready := x.queue.ready()
+		if len(ready) == 0 && len(x.out) == 0 {
 			return nil
 		}
-		if err != nil {
-			return err
+		if n := x.room(ready); n > 0 {
+			err = x.begin(ctx, ready[:n])
+		} else {
+			err = x.await(ctx)
 		}
-		outcomes, err := x.carryOut(ctx, batch)
 		if err != nil {
-			q.Return(batch)
-			return err
-		}
-		if err := q.Report(ctx, batch, outcomes); err != nil {
 			return err
 		}
 	}
 }
 
 // worker is a call of Work.
-type worker struct{ *registrar }
+type worker struct {
+	Worker
+	runner runner
+	store  *Store
+	queue  *queue
+	cache  experiment.Cache
 
-// carryOut carries out a batch.
-func (x *worker) carryOut(ctx context.Context, batch Batch) (outcomes []Outcome, err error) {
-	outcomes, started, err := x.begin(ctx, batch)
-	defer func() { err = errors.Join(err, release(started)) }()
-	if err != nil || len(started) == 0 {
-		return outcomes, err
-	}
-	results, failed, err := x.train(ctx, batch, started)
-	if err != nil {
-		return nil, errors.Join(err, stop(started, err))
-	}
-	var anew Batch
-	for k, b := range started {
-		why := error(nil)
-		if failed != nil {
-			why = failed[k]
-		}
-		outcome, again, err := x.end(b, results[k], why)
-		if err != nil {
-			return nil, errors.Join(err, stop(started[k:], err))
-		}
-		if outcomes[b.number] = outcome; again {
-			anew = append(anew, b.task)
-		}
-	}
-	if len(anew) == 0 {
-		return outcomes, nil
-	}
-	more, err := x.carryOut(ctx, anew)
-	for _, o := range more {
-		outcomes[slices.Index(batch, o.Task)] = o
-	}
-	return outcomes, err
+	out        map[*begun]bool // runs that have begun and haven't ended
+	impossible map[Cell]bool   // cells whose budget no noise meets
 }
 
-// begin returns the runs of a batch's tasks, with data and folders, and the outcomes of tasks that can't have one.
-func (x *worker) begin(ctx context.Context, batch Batch) (outcomes []Outcome, started []begun, err error) {
-	outcomes = make([]Outcome, len(batch))
-	for k, t := range batch {
-		outcomes[k].Task = t
+// atOnce is how many runs are begun with one change of the ledger.
+const atOnce = 64
+
+// room returns how many of the tasks that can start may.
+func (x *worker) room(ready []Task) int {
+	if len(ready) == 0 {
+		return 0
+	}
+	return min(x.runner.room(ready[0].Cell, len(x.out)), len(ready), atOnce)
+}
+
+// begin starts tasks, once their runs have folders, keys and records in the ledger.
+func (x *worker) begin(ctx context.Context, batch []Task) error {
+	var started []*begun
+	for _, t := range batch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		x.queue.remove(t)
 		plan, err := x.settled(t)
 		if infeasible(err) {
-			outcomes[k].Err = err
+			x.Follower.Ended(t, err)
 			continue
 		}
+		b := &begun{task: t, plan: plan}
+		var identity string
 		if err == nil {
-			if err = x.cache.Load(ctx, plan, loading{x.Follower}); err != nil {
-				err = fmt.Errorf("load %s: %w", t.Dataset, err)
-			}
+			identity, err = x.runner.prepare(ctx, plan)
+		}
+		if err == nil {
+			b.folder, b.resumed, err = x.folder(t, plan)
 		}
 		if err != nil {
-			return nil, started, fmt.Errorf("%s: %w", t.Name(), err)
+			return fmt.Errorf("%s: %w", t.Name(), err)
 		}
-		folder, resumed, err := x.folder(t, plan)
-		if err != nil {
-			return nil, started, fmt.Errorf("%s: %w", t.Name(), err)
+		x.out[b] = true
+		if started = append(started, b); identity != "" {
+			b.folder.Record.Key = identity
 		}
-		if resumed {
-			x.Follower.Note(t.Name() + " was cut off, and goes on")
-		}
-		started = append(started, begun{t, k, plan, folder, resumed})
 	}
-	return outcomes, started, nil
+	if len(started) == 0 {
+		return nil
+	}
+	if err := x.register(ctx, started); err != nil {
+		return err
+	}
+	return x.runner.start(ctx, started)
 }
 
-// loading shows the progress of a data set that is loaded.
-type loading struct{ Follower }
-
-func (l loading) Progress(done, total float64, what string) { l.Loading(done, total, what) }
-func (loading) Tuning(tuner.PrivateProgress)                {}
-
-// train records the releases of all runs and trains them. The errors of single runs are in failed, which is nil if
-// there are none.
-func (x *worker) train(ctx context.Context, batch Batch, started []begun) (results []experiment.Outcome, failed tuner.PlanErrors, err error) {
-	for _, b := range started {
-		if b.folder.Record.Key, err = b.plan.Identity(x.Program); err != nil {
-			return nil, nil, err
+// await waits for the end of a run, and files it.
+func (x *worker) await(ctx context.Context) error {
+	e, err := x.runner.next(ctx)
+	if e == nil || err != nil {
+		return err
+	}
+	b := e.run
+	if b.folder.Manifest.Stage == runs.Stopped { // other machines had it
+		folder, err := runs.Resume(b.folder.Dir())
+		if err != nil {
+			return fmt.Errorf("file what %s came to: %w", b.task.Name(), err)
+		}
+		id := b.id()
+		if b.folder = folder; b.id() != id {
+			return fmt.Errorf("file what %s came to: %w: the run in %s isn't the one that was handed out; bring that one back", b.task.Name(), ErrOther, folder.Dir())
 		}
 	}
-	keys, err := x.register(ctx, started)
+	if b.resumed && (errors.Is(e.err, train.ErrOtherRun) || errors.Is(e.err, train.ErrState)) {
+		delete(x.out, b)
+		x.queue.again(b.task)
+		return x.giveUp(b, e.err)
+	}
+	err = x.file(e)
+	if err == nil && e.filed != nil {
+		err = e.filed(ctx)
+	}
 	if err != nil {
-		return nil, nil, err
+		return fmt.Errorf("file what %s came to: %w", b.task.Name(), err)
 	}
-	items := make([]experiment.Item, len(started))
-	followers := experiment.Shares(len(batch), x.Follower.Warn, func(share float64) { x.Follower.Working(batch, share) })
-	for k, b := range started {
-		items[k] = experiment.Item{Plan: b.plan, Job: experiment.Job{Key: keys[k], Store: b.folder, Every: x.SaveEvery}, Follower: followers[k]}
-	}
-	results, err = experiment.RunAll(ctx, x.Engine, items)
-	if errors.As(err, &failed) {
-		err = nil
-	}
-	return results, failed, err
+	delete(x.out, b)
+	x.queue.ended(b.task, e.err)
+	x.Follower.Ended(b.task, e.err)
+	return nil
 }
 
-// end files what a run came to. If it can't go on here, it is moved away, and is to be begun again.
-func (x *worker) end(b begun, o experiment.Outcome, why error) (outcome Outcome, again bool, err error) {
-	outcome.Task = b.task
-	switch {
-	case why == nil:
-		outcome.Result, err = x.finish(b, o)
-	case remote.OfMachine(why):
-		err = fmt.Errorf("%s: %w", b.task.Name(), why)
-	case b.resumed && (errors.Is(why, train.ErrOtherRun) || errors.Is(why, train.ErrState)):
-		again, err = true, x.giveUp(b, why)
-	default:
-		outcome.Err, err = why, x.failed(b, why)
+// file ends a run's folder.
+func (x *worker) file(e *ended) error {
+	folder := e.run.folder
+	if e.machine != "" {
+		folder.Record.Machine, folder.Record.Key = e.machine, e.identity
 	}
-	return outcome, again, err
+	if e.err == nil {
+		m := &folder.Manifest
+		m.Score, m.LearningRate, m.TunedLearningRate = &e.score, &e.rate, e.tuned
+		return folder.Finish(e.private, e.write)
+	}
+	x.Follower.Warn(fmt.Sprintf("%s gave no model: %v", e.run.task.Name(), e.err))
+	return folder.Fail(e.err.Error())
 }
 
 // giveUp moves a run away that was cut off and can't go on here: on another engine, or with a damaged state.
-func (x *worker) giveUp(b begun, why error) error {
+func (x *worker) giveUp(b *begun, why error) error {
 	x.Follower.Note(fmt.Sprintf("%s was cut off, and can't go on here: %v; it begins anew, as another release", b.task.Name(), why))
 	return errors.Join(b.folder.Stop(why.Error()), moveAside(b.folder.Dir(), cutOffSuffix))
 }
 
-// finish writes what a run releases.
-func (x *worker) finish(b begun, o experiment.Outcome) (Result, error) {
-	private, err := o.PrivateJSON()
-	if err != nil {
-		return Result{}, err
+// letGo stops the runs that are under way, so that another process can take them up.
+func (x *worker) letGo(why error) (err error) {
+	for b := range x.out {
+		switch b.folder.Manifest.Stage {
+		case runs.Finished, runs.Failed, runs.Stopped:
+		default:
+			err = errors.Join(err, b.folder.Stop(why.Error()))
+		}
+		err = errors.Join(err, b.folder.Release())
 	}
-	h, score := o.Release.Hyperparameters, o.Release.Score
-	return finished(b, runs.Score{Metric: string(score.Metric), Value: score.Value}, h.LearningRate, h.TunedLearningRate, private, o.Release.Write)
+	return err
 }

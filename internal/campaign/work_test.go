@@ -50,7 +50,8 @@ func (q *quiet) Note(text string) {
 }
 func (q *quiet) Warn(text string)                 { q.Note(text) }
 func (q *quiet) Loading(float64, float64, string) {}
-func (q *quiet) Working(_ Batch, share float64) {
+func (q *quiet) Ended(Task, error)                {}
+func (q *quiet) Working(_ []Task, share float64) {
 	if q.working != nil {
 		q.working(share)
 	}
@@ -71,7 +72,8 @@ func carry(t *testing.T, ctx context.Context, s *Store, e train.Engine, f *quiet
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Work(ctx, NewLocal(tasks, scan, func(Cell) int { return 2 }), Worker{
+	return s.Work(ctx, tasks, scan, Worker{
+		Size:   func(Cell) int { return 2 },
 		Engine: e, Features: e, Performance: configs.Performance{Engine: configs.EngineCPU}, Program: "p", MadeBy: text("a test"), Machine: "a machine", SaveEvery: 1, Follower: f,
 	})
 }
@@ -305,79 +307,6 @@ func TestOthersInTheirPlace(t *testing.T) {
 	}
 	if _, err := s.Scan(tasks); err == nil {
 		t.Error("without its settings: no error")
-	}
-}
-
-// Stores of two machines become one: repetitions get free numbers, a single run goes with its baseline, nothing is
-// taken twice, and the ledger has all releases.
-func TestMerge(t *testing.T) {
-	tasks, names := glyphs(2, Variant1, Baseline, Single)
-	d := Description{Scale: small, Tasks: names}
-	e := cpu.New(cpu.Options{})
-	a, b := open(t, t.TempDir(), d), open(t, t.TempDir(), d)
-	for _, s := range []*Store{a, b} {
-		if err := carry(t, t.Context(), s, e, &quiet{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	accuracy := func(s *Store, t *testing.T, tasks []Task) map[Task]Result {
-		scan, err := s.Scan(tasks)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return scan.Finished
-	}
-	theirs := accuracy(b, t, tasks)
-	if err := os.RemoveAll(a.runDir(tasks[0])); err != nil { // variant 1 of repetition 1
-		t.Fatal(err)
-	}
-	m, err := a.Merge(t.Context(), b.dir)
-	if err != nil || m != (Merged{Taken: 6, Renamed: 5}) {
-		t.Fatalf("%+v, %v", m, err)
-	}
-	want, _ := glyphs(4, Variant1, Baseline, Single)
-	want = append(want[:9:9], want[10:]...) // variant 1 has three
-	all := accuracy(a, t, want)
-	if len(all) != len(want) {
-		t.Fatalf("%d of %d", len(all), len(want))
-	}
-	for _, task := range tasks {
-		moved := task
-		if moved.Repetition += 2; task.Method == Variant1 {
-			moved.Repetition = map[int]int{1: 1, 2: 3}[task.Repetition]
-		}
-		got, was := all[moved], theirs[task]
-		got.Task, was.Task = Task{}, Task{}
-		if got != was {
-			t.Errorf("%s became %s with %+v, and was %+v", task, moved, got, was)
-		}
-		info, err := runs.Open(a.runDir(moved))
-		if err != nil || info.Name != moved.Name() {
-			t.Errorf("named %q, %v", info.Name, err)
-		}
-	}
-	l, err := ledger.Open(a.Runs())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if releases, err := l.Releases(); err != nil || len(releases) != 12 {
-		t.Errorf("%d releases, %v", len(releases), err)
-	}
-	if m, err := a.Merge(t.Context(), b.Runs()); err != nil || m != (Merged{Had: 6}) {
-		t.Errorf("once more, by the folder of runs: %+v, %v", m, err)
-	}
-	if _, err := a.Merge(t.Context(), a.dir); !errors.Is(err, ErrOwn) {
-		t.Errorf("with itself: %v", err)
-	}
-	full := open(t, t.TempDir(), Description{})
-	if _, err := full.Merge(t.Context(), b.dir); !errors.Is(err, ErrOther) {
-		t.Errorf("of another size: %v", err)
-	}
-	if _, err := full.Merge(t.Context(), t.TempDir()); !errors.Is(err, ErrNone) {
-		t.Errorf("an empty folder: %v", err)
-	}
-	if left, err := filepath.Glob(filepath.Join(a.Runs(), ".merge-*")); len(left) > 0 || err != nil {
-		t.Errorf("left %q, %v", left, err)
 	}
 }
 

@@ -15,7 +15,7 @@
 // publishes a result, waits for the server's answer, and then acknowledges the job, so at every moment a job is in the
 // queue or its result is there. Each campaign has a durable consumer of its results, and the board acknowledges a
 // result when its caller has filed it. A job may be done twice, by a worker that was thought dead; then the board hands
-// out two results, and its caller compares them.
+// out two results, and the first counts.
 //
 // A job carries the build that it is for and, if the coordinator knows it, the hash of its data. A worker that differs
 // refuses the job. The board posts again every few seconds what a server has lost with its disk.

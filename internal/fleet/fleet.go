@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/cluster"
@@ -31,29 +32,30 @@ func (f *Fleet) Post(ctx context.Context, o remote.Order) error {
 
 // Next implements campaign.Fleet. A result that is none, as those that wait of another version of dptrain, is
 // forgotten, and its order posted again if it is out: otherwise it would come again whenever the coordinator starts.
-func (f *Fleet) Next(ctx context.Context) (remote.Delivery, error) {
-	for {
-		r, err := f.Board.Next(ctx)
-		if err != nil {
-			return remote.Delivery{}, err
-		}
-		d, err := remote.UnmarshalDelivery(r.Body)
-		if err == nil && d.Run != r.ID {
-			err = errors.New("it says that it is of another run")
-		}
-		if err == nil {
-			return d, nil
-		}
-		if f.unread == nil {
-			f.unread = map[string]int{}
-		}
-		if f.unread[r.ID]++; f.unread[r.ID] > tries { // the same program as this one made it
-			return remote.Delivery{}, fmt.Errorf("the result of run %s: %w", r.ID, err)
-		}
-		if err := f.Board.Refuse(ctx, r.ID, err); err != nil {
-			return remote.Delivery{}, err
-		}
+func (f *Fleet) Next(ctx context.Context) (*remote.Delivery, error) {
+	limited, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	r, err := f.Board.Next(limited)
+	if err == limited.Err() && err != nil { // not one that wraps it, of the connection
+		return nil, ctx.Err()
 	}
+	if err != nil {
+		return nil, err
+	}
+	d, err := remote.UnmarshalDelivery(r.Body)
+	if err == nil && d.Run != r.ID {
+		err = errors.New("it says that it is of another run")
+	}
+	if err == nil {
+		return &d, nil
+	}
+	if f.unread == nil {
+		f.unread = map[string]int{}
+	}
+	if f.unread[r.ID]++; f.unread[r.ID] > tries { // the same program as this one made it
+		return nil, fmt.Errorf("the result of run %s: %w", r.ID, err)
+	}
+	return nil, f.Board.Refuse(ctx, r.ID, err)
 }
 
 // Done implements campaign.Fleet.

@@ -141,25 +141,6 @@ func (l *Ledger) Record(ctx context.Context, r Release) (Account, error) {
 // RecordAll is Record for several releases of one data set: it adds all of them or none. It returns no account, so if
 // no budget stands it costs no accounting.
 func (l *Ledger) RecordAll(ctx context.Context, releases []Release) error {
-	return l.add(ctx, releases, func(b *book, fresh []Release) error {
-		if len(b.budgets) == 0 {
-			return nil
-		}
-		account, err := b.account(&l.composer, fresh[0].Data, fresh)
-		if err != nil {
-			return err
-		}
-		return account.Refusal()
-	})
-}
-
-// Adopt adds releases that another ledger has: they are made, whatever the budgets say.
-func (l *Ledger) Adopt(ctx context.Context, releases []Release) error {
-	return l.add(ctx, releases, func(*book, []Release) error { return nil })
-}
-
-// add adds the releases that aren't recorded, unless check returns an error for them.
-func (l *Ledger) add(ctx context.Context, releases []Release, check func(b *book, fresh []Release) error) error {
 	releases, err := checkedAll(releases)
 	if err != nil {
 		return err
@@ -178,11 +159,17 @@ func (l *Ledger) add(ctx context.Context, releases []Release, check func(b *book
 				return false, err
 			}
 		}
-		if len(fresh) > 0 {
-			err = check(b, fresh)
+		if len(fresh) > 0 && len(b.budgets) > 0 {
+			account, err := b.account(&l.composer, fresh[0].Data, fresh)
+			if err == nil {
+				err = account.Refusal()
+			}
+			if err != nil {
+				return false, err
+			}
 		}
 		b.releases = append(b.releases, fresh...)
-		return len(fresh) > 0, err
+		return len(fresh) > 0, nil
 	})
 }
 

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -383,15 +382,12 @@ func TestRecordAll(t *testing.T) {
 	if err := l.RecordAll(t.Context(), []Release{a, b}); err != nil {
 		t.Errorf("the same again: %v", err)
 	}
-	if err := l.Adopt(t.Context(), []Release{b, c}); err != nil {
-		t.Errorf("a release that is made already, beyond the budget: %v", err)
-	}
 	b.Delta /= 2
 	b.Event = accountant.Gaussian{NoiseMultiplier: 5}
 	if err := l.RecordAll(t.Context(), []Release{b}); err == nil {
 		t.Error("another event of a recorded run: no error")
 	}
-	if all, err := l.Releases(); len(all) != 3 || err != nil {
+	if all, err := l.Releases(); len(all) != 2 || err != nil {
 		t.Errorf("%d releases, %v", len(all), err)
 	}
 }
@@ -402,15 +398,13 @@ func TestRecordAllOfOneRunTwice(t *testing.T) {
 	l := open(t, t.TempDir())
 	mnist := Named("mnist", 60000)
 	a := gaussian(t, "a", mnist, 3, 1e-5)
-	for _, record := range []func(context.Context, []Release) error{l.RecordAll, l.Adopt} {
-		if err := record(t.Context(), []Release{a, gaussian(t, "b", mnist, 3, 1e-5), a}); err != nil {
-			t.Fatal(err)
-		}
+	if err := l.RecordAll(t.Context(), []Release{a, gaussian(t, "b", mnist, 3, 1e-5), a}); err != nil {
+		t.Fatal(err)
 	}
 	if all, err := l.Releases(); err != nil || len(all) != 2 {
 		t.Errorf("%d releases, %v", len(all), err)
 	}
-	if err := l.Adopt(t.Context(), []Release{gaussian(t, "c", mnist, 3, 1e-5), gaussian(t, "c", mnist, 4, 1e-5)}); err == nil {
+	if err := l.RecordAll(t.Context(), []Release{gaussian(t, "c", mnist, 3, 1e-5), gaussian(t, "c", mnist, 4, 1e-5)}); err == nil {
 		t.Error("two events of one run: no error")
 	}
 }

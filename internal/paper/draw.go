@@ -139,13 +139,6 @@ func oneDecimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
 // numbers returns a figure's CSV file: a row for each cell, with the numbers of its runs and the paper's settings.
 func (r *results) numbers(f Figure) ([][]string, error) {
-	quantities := []struct {
-		name string
-		of   quantity
-	}{
-		{"own_epsilon", epsilon}, {"accuracy", accuracy}, {"noise_multiplier", noise}, {"learning_rate", learningRate},
-		{"tuned_learning_rate", tunedRate}, {"sampling_rate", samplingRate}, {"steps", steps}, {"trials", trials}, {"gradients", gradients},
-	}
 	header := []string{
 		"dataset", "optimizer", "tuned", "method", "accounting", "epsilon", "delta", "subset_rate", "mean_trials",
 		"nominal_sampling_rate", "nominal_epochs", "clipping_norm", "planned_noise_multiplier", "runs",

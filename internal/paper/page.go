@@ -109,7 +109,7 @@ func newPage(in Input, r *results, drawn []drawnFigure, tables []Table, outcomes
 		p.Figures = append(p.Figures, r.pageFigure(d, outcomes))
 	}
 	for _, t := range tables {
-		if t.Name == "claims" || t.Name == "times" && r.seeded {
+		if t.Name == "results" || t.Name == "times" && r.seeded {
 			continue
 		}
 		shown := pageTable{t, t.RightAligned()}

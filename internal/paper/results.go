@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/dptrain/dptrain/internal/campaign"
 )
@@ -120,6 +122,37 @@ var (
 	seconds      quantity = func(r campaign.Result) float64 { return r.Seconds }
 	gradients    quantity = func(r campaign.Result) float64 { return r.Gradients }
 )
+
+// quantities are those of files, but for times, which can't be repeated.
+var quantities = []struct {
+	name string
+	of   quantity
+}{
+	{"own_epsilon", epsilon}, {"accuracy", accuracy}, {"noise_multiplier", noise}, {"learning_rate", learningRate},
+	{"tuned_learning_rate", tunedRate}, {"sampling_rate", samplingRate}, {"steps", steps}, {"trials", trials}, {"gradients", gradients},
+}
+
+// resultsTable has a row for each run, which rows of other campaigns can be appended to.
+func (r *results) resultsTable() Table {
+	t := Table{Name: "results"}
+	header := []string{"dataset", "optimizer", "tuned", "method", "accounting", "epsilon", "repetition", "made_by", "machine"}
+	for _, q := range quantities {
+		header = append(header, q.name)
+	}
+	t.Numbers = [][]string{header}
+	all := slices.SortedFunc(slices.Values(r.all), func(a, b campaign.Result) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, run := range all {
+		row := []string{
+			run.Dataset, run.Optimizer, string(run.Space), string(run.Method), run.Accounting, number(run.Task.Epsilon),
+			strconv.Itoa(run.Repetition), run.MadeBy, run.Machine,
+		}
+		for _, q := range quantities {
+			row = append(row, number(q.of(run)))
+		}
+		t.Numbers = append(t.Numbers, row)
+	}
+	return t
+}
 
 // of returns a quantity of a cell's runs.
 func (r *results) of(c campaign.Cell, q quantity) sample {

@@ -155,7 +155,7 @@ func (r *results) tables(figures []Figure, outcomes []Outcome) ([]Table, error) 
 		if err != nil {
 			return nil, err
 		}
-		tables = append(tables, savings, r.timesTable(figures))
+		tables = append(tables, savings, r.timesTable(figures), r.resultsTable())
 		if gains, ok := r.gainsTable(figures); ok {
 			tables = append(tables, gains)
 		}

@@ -106,13 +106,16 @@ func TestWriteMakesAllFiles(t *testing.T) {
 			want = append(want, name+"."+extension)
 		}
 	}
-	for _, name := range []string{"lr_exp_param", "data_sets", "savings", "times", "accounting_gains", "claims"} {
+	for _, name := range []string{"lr_exp_param", "data_sets", "savings", "times", "accounting_gains", "claims", "results"} {
 		want = append(want, "tables/"+name+".csv")
 	}
 	want = append(want, "index.html")
 	slices.Sort(want)
 	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, want) {
 		t.Errorf("files %v, want %v", got, want)
+	}
+	if rows := strings.Count(files["tables/results.csv"], "\n"); rows != 1+len(in.Results) {
+		t.Errorf("%d lines of results", rows)
 	}
 	for name, content := range files {
 		if content == "old" || content == "" {

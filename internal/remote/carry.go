@@ -117,17 +117,16 @@ func failureOf(err error) string {
 
 // pack adds what a run came to.
 func (d *Delivery) pack(o experiment.Outcome) (err error) {
-	if d.Released, err = Pack(o.Release); err != nil {
+	if d.Released, err = pack(o.Release); err != nil {
 		return err
 	}
-	h := o.Release.Hyperparameters
-	d.Score, d.LearningRate, d.TunedLearningRate = o.Release.Score, h.LearningRate, h.TunedLearningRate
+	d.Score = o.Release.Score
 	d.Private, err = o.PrivateJSON()
 	return err
 }
 
-// Pack returns the files of a release, by their slash-separated names.
-func Pack(r report.Release) (files map[string][]byte, err error) {
+// pack returns the files of a release, by their slash-separated names.
+func pack(r report.Release) (files map[string][]byte, err error) {
 	dir, err := os.MkdirTemp("", "dptrain-") // with mode 0700
 	if err != nil {
 		return nil, err
@@ -136,11 +135,11 @@ func Pack(r report.Release) (files map[string][]byte, err error) {
 	if err := r.Write(dir); err != nil {
 		return nil, err
 	}
-	return ReadFiles(dir)
+	return readFiles(dir)
 }
 
-// ReadFiles returns the files of a folder released/, by their slash-separated names.
-func ReadFiles(dir string) (map[string][]byte, error) {
+// readFiles returns the files of a folder released/, by their slash-separated names.
+func readFiles(dir string) (map[string][]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err

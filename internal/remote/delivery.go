@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/strict"
 )
 
 // Delivery is what an order came to.
@@ -23,12 +24,10 @@ type Delivery struct {
 	Identity   string // of the run: see [experiment.Plan.Identity]; private
 
 	// Of a run that gave a model.
-	Score             report.Score
-	LearningRate      float64
-	TunedLearningRate *float64
-	Released          map[string][]byte // the files of released/, by their slash-separated names
-	Private           []byte            // private/run.json
-	Trials            []byte            // outcomes of trials, in the format of whoever made them
+	Score    report.Score
+	Released map[string][]byte // the files of released/, by their slash-separated names
+	Private  []byte            // private/run.json
+	Trials   []byte            // outcomes of trials, in the format of whoever made them
 }
 
 // The maximum sizes of a delivery, far above those of models that can be trained.
@@ -37,24 +36,18 @@ const (
 	maxFiles    = 100     // in released/
 )
 
-// deliveryVersion grows when decoders of the version before would misunderstand a delivery.
-const deliveryVersion = 1
-
 // wireDelivery is a delivery's encoding. JSON has bytes in base64.
 type wireDelivery struct {
-	Version           int               `json:"version"`
-	Run               string            `json:"run"`
-	Failure           string            `json:"failure,omitempty"`
-	Machine           string            `json:"machine"`
-	Arithmetic        string            `json:"arithmetic"`
-	Identity          string            `json:"identity"`
-	Metric            string            `json:"metric,omitempty"`
-	Score             float64           `json:"score"`
-	LearningRate      float64           `json:"learning_rate"`
-	TunedLearningRate *float64          `json:"tuned_learning_rate,omitempty"`
-	Released          map[string][]byte `json:"released,omitempty"`
-	Private           []byte            `json:"private,omitempty"`
-	Trials            []byte            `json:"trials,omitempty"`
+	Run        string            `json:"run"`
+	Failure    string            `json:"failure,omitempty"`
+	Machine    string            `json:"machine"`
+	Arithmetic string            `json:"arithmetic"`
+	Identity   string            `json:"identity"`
+	Metric     string            `json:"metric,omitempty"`
+	Score      float64           `json:"score"`
+	Released   map[string][]byte `json:"released,omitempty"`
+	Private    []byte            `json:"private,omitempty"`
+	Trials     []byte            `json:"trials,omitempty"`
 }
 
 // Marshal encodes a delivery.
@@ -63,7 +56,7 @@ func (d Delivery) Marshal() ([]byte, error) {
 		return nil, fmt.Errorf("encode a delivery: %w", err)
 	}
 	return json.Marshal(wireDelivery{
-		deliveryVersion, d.Run, d.Failure, d.Machine, d.Arithmetic, d.Identity, string(d.Score.Metric), d.Score.Value, d.LearningRate, d.TunedLearningRate,
+		d.Run, d.Failure, d.Machine, d.Arithmetic, d.Identity, string(d.Score.Metric), d.Score.Value,
 		d.Released, d.Private, d.Trials,
 	})
 }
@@ -75,22 +68,19 @@ func UnmarshalDelivery(text []byte) (Delivery, error) {
 		return Delivery{}, fmt.Errorf("decode a delivery: %d bytes; at most %d are read", len(text), most)
 	}
 	var w wireDelivery
-	if err := decode(text, &w); err != nil {
+	if err := strict.Decode(text, &w); err != nil {
 		return Delivery{}, fmt.Errorf("decode a delivery: %w", err)
 	}
-	if w.Version != deliveryVersion {
-		return Delivery{}, fmt.Errorf("decode a delivery: version %d, and this dptrain reads version %d; run the same version everywhere", w.Version, deliveryVersion)
-	}
 	d := Delivery{
-		w.Run, w.Failure, w.Machine, w.Arithmetic, w.Identity, report.ScoreOf(w.Metric, w.Score), w.LearningRate, w.TunedLearningRate,
+		w.Run, w.Failure, w.Machine, w.Arithmetic, w.Identity, report.ScoreOf(w.Metric, w.Score),
 		w.Released, w.Private, w.Trials,
 	}
 	again, err := d.Marshal()
 	if err == nil && !bytes.Equal(again, text) {
-		err = errors.New("decode a delivery: it isn't as Marshal writes it; run the same version everywhere")
+		err = errors.New("it isn't as Marshal writes it; run the same version everywhere")
 	}
 	if err != nil {
-		return Delivery{}, err
+		return Delivery{}, fmt.Errorf("decode a delivery: %w", err)
 	}
 	return d, nil
 }
@@ -111,19 +101,13 @@ func (d Delivery) Check() error {
 	}
 	some := len(d.Released) > 0 || len(d.Private) > 0
 	switch all := len(d.Released) > 0 && len(d.Private) > 0; {
-	case d.Failure != "" && (some || d.Score != report.Score{} || d.LearningRate != 0 || d.TunedLearningRate != nil):
+	case d.Failure != "" && (some || d.Score != report.Score{}):
 		return fmt.Errorf("run %s: a failure and a model", d.Run)
 	case d.Failure == "" && !all && (some || len(d.Trials) == 0):
 		return fmt.Errorf("run %s: neither a whole model nor a failure", d.Run)
 	}
-	numbers := []float64{d.Score.Value, d.LearningRate}
-	if d.TunedLearningRate != nil {
-		numbers = append(numbers, *d.TunedLearningRate)
-	}
-	for _, v := range numbers {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("run %s: a score or a learning rate of %v", d.Run, v)
-		}
+	if v := d.Score.Value; math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("run %s: a score of %v", d.Run, v)
 	}
 	return d.checkFiles()
 }

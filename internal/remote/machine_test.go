@@ -1,10 +1,12 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -142,9 +144,8 @@ func TestCarryOut(t *testing.T) {
 				t.Errorf("arithmetic %q, want %q, %v", d.Arithmetic, arithmetic, err)
 			}
 			identity, err := plan.Identity("p")
-			h := want.Release.Hyperparameters
 			if err != nil || d.Run != o.Run || d.Failure != "" || d.Machine != "a machine" || d.Identity != identity || d.Score != want.Release.Score ||
-				d.LearningRate != h.LearningRate || (d.TunedLearningRate == nil) != (h.TunedLearningRate == nil) || !strings.HasPrefix(d.Arithmetic, "cpu, ") {
+				!strings.HasPrefix(d.Arithmetic, "cpu, ") {
 				t.Errorf("%+v, %v", d, err)
 			}
 			var private struct{ Trials []struct{ Seconds float64 } }
@@ -313,7 +314,7 @@ func TestOwnFiles(t *testing.T) {
 	if digests[0] != digests[1] || digests[0] == digests[2] {
 		t.Errorf("digests of data %x", digests)
 	}
-	if deliveries[0].Digest() != deliveries[1].Digest() || deliveries[0].Digest() == deliveries[2].Digest() || deliveries[0].Identity == deliveries[2].Identity {
+	if equal := func(k int) bool { return maps.EqualFunc(deliveries[0].Released, deliveries[k].Released, bytes.Equal) }; !equal(1) || equal(2) || deliveries[0].Identity == deliveries[2].Identity {
 		t.Error("equal data give other models, or others equal ones")
 	}
 	want, _ := alone(t, o)
@@ -331,13 +332,13 @@ func TestReadFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if files, err := ReadFiles(dir); err != nil || len(files) != 1 || string(files["a"]) != "x" {
+	if files, err := readFiles(dir); err != nil || len(files) != 1 || string(files["a"]) != "x" {
 		t.Errorf("%q, %v", files, err)
 	}
 	if err := os.Symlink("a", filepath.Join(dir, "b")); err != nil {
 		t.Skip(err)
 	}
-	if files, err := ReadFiles(dir); err == nil {
+	if files, err := readFiles(dir); err == nil {
 		t.Errorf("a link is read: %q", files)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/internal/strict"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -27,12 +28,8 @@ type Order struct {
 // maxOrder bounds an order's encoding, in bytes. A preset's has a five-hundredth of it.
 const maxOrder = 1 << 20
 
-// orderVersion grows when decoders of the version before would misunderstand an order.
-const orderVersion = 1
-
 // wireOrder is an order's encoding.
 type wireOrder struct {
-	Version  int     `json:"version"`
 	Run      string  `json:"run"`
 	Name     string  `json:"name"`
 	Tune     bool    `json:"tune"`
@@ -54,7 +51,7 @@ func (o Order) Marshal() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := wireOrder{orderVersion, o.Run, o.Name, o.Settings.Tune, o.Settings.InsecureSeed, o.Trials, string(text)}
+	w := wireOrder{o.Run, o.Name, o.Settings.Tune, o.Settings.InsecureSeed, o.Trials, string(text)}
 	if err := w.check(); err != nil {
 		return nil, fmt.Errorf("encode an order: %w", err)
 	}
@@ -67,8 +64,6 @@ func (o Order) Marshal() ([]byte, error) {
 
 func (w wireOrder) check() error {
 	switch {
-	case w.Version != orderVersion:
-		return fmt.Errorf("version %d, and this dptrain reads version %d; run the same version everywhere", w.Version, orderVersion)
 	case !isID(w.Run):
 		return fmt.Errorf("run %.40q: want an id of at most %d letters and digits", w.Run, maxID)
 	case !isLine(w.Name, maxName):
@@ -90,7 +85,7 @@ func UnmarshalOrder(text []byte) (o Order, err error) {
 		return o, fmt.Errorf("decode an order: %d bytes; at most %d are read", len(text), maxOrder)
 	}
 	var w wireOrder
-	if err := decode(text, &w); err != nil {
+	if err := strict.Decode(text, &w); err != nil {
 		return o, fmt.Errorf("decode an order: %w", err)
 	}
 	if err := w.check(); err != nil {
@@ -108,13 +103,6 @@ func UnmarshalOrder(text []byte) (o Order, err error) {
 		return Order{}, err
 	}
 	return o, nil
-}
-
-// decode decodes JSON, of which it knows all fields.
-func decode(text []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	return d.Decode(into)
 }
 
 // Group names what orders have in common that may train side by side: data, model, optimizer, what is tuned and how, or

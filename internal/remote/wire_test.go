@@ -55,7 +55,6 @@ func TestOrdersThatAreRefused(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":            "",
 		"null":               "null",
-		"a later version":    replaced(`"version":1`, `"version":2`),
 		"an unknown field":   replaced(`"run":`, `"key":"x","run":`),
 		"a second run":       replaced(`"run":"a"`, `"run":"b","run":"a"`),
 		"more behind it":     string(text) + "{}",
@@ -121,7 +120,7 @@ func TestGroup(t *testing.T) {
 // model is a delivery of a model that Check takes.
 func model() Delivery {
 	return Delivery{
-		Run: "0af3", Machine: "a machine", Arithmetic: "cpu, amd64", Identity: "ff", Score: report.ScoreOf("accuracy", 0.5), LearningRate: 0.1, TunedLearningRate: new(0.01),
+		Run: "0af3", Machine: "a machine", Arithmetic: "cpu, amd64", Identity: "ff", Score: report.ScoreOf("accuracy", 0.5),
 		Released: map[string][]byte{"model.safetensors": {0, 1, 255}, "a/b.json": []byte("{}")}, Private: []byte(`{"trials": [{"steps": 3, "seconds": 4}], "seconds": 5}`),
 		Trials: []byte("x"),
 	}
@@ -153,9 +152,9 @@ func TestDeliveriesThatAreRefused(t *testing.T) {
 		"no files":             func(d *Delivery) { d.Released = nil },
 		"no private values":    func(d *Delivery) { d.Private = nil },
 		"nothing":              func(d *Delivery) { *d = Delivery{Run: "a"} },
-		"a score with failure": func(d *Delivery) { *d = Delivery{Run: "a", Failure: "x", LearningRate: 1} },
+		"a score with failure": func(d *Delivery) { *d = Delivery{Run: "a", Failure: "x", Score: report.ScoreOf("accuracy", 1)} },
 		"no number":            func(d *Delivery) { d.Score.Value = math.NaN() },
-		"infinite":             func(d *Delivery) { d.TunedLearningRate = new(math.Inf(1)) },
+		"infinite":             func(d *Delivery) { d.Score.Value = math.Inf(1) },
 		"many files": func(d *Delivery) {
 			for k := range maxFiles {
 				d.Released[strings.Repeat("x", k+1)] = nil
@@ -197,55 +196,10 @@ func TestDeliveriesThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	twice := bytes.Replace(text, []byte(`"model.safetensors":`), []byte(`"model.safetensors":"","model.safetensors":`), 1)
-	for _, text := range [][]byte{nil, []byte("null"), append(text[:len(text):len(text)], '{'), twice, bytes.Replace(text, []byte(`"version":1`), []byte(`"version":2`), 1)} {
+	for _, text := range [][]byte{nil, []byte("null"), append(text[:len(text):len(text)], '{'), twice} {
 		if d, err := UnmarshalDelivery(text); err == nil {
 			t.Errorf("%s: %+v", text, d)
 		}
-	}
-}
-
-// A digest depends on all that is equal for equal draws, and on nothing else.
-func TestDigest(t *testing.T) {
-	want := model().Digest()
-	for name, change := range map[string]func(d *Delivery){
-		"machine": func(d *Delivery) { d.Machine, d.Arithmetic, d.Identity = "x", "y", "z" },
-		"times": func(d *Delivery) {
-			d.Private = []byte(`{"seconds": 1, "trials": [{"steps": 3, "seconds": 7}], "final_seconds": 2}`)
-		},
-		"curves": func(d *Delivery) {
-			d.Private = []byte(`{"trials":[{"curve":[{"step":3}],"steps":3}],"final_curve":[1]}`)
-		},
-		"empty note": func(d *Delivery) { d.Trials = nil },
-	} {
-		d := model()
-		change(&d)
-		if d.Digest() != want {
-			t.Errorf("%s: another digest", name)
-		}
-	}
-	seen := map[[32]byte]string{want: "nothing"}
-	for name, change := range map[string]func(d *Delivery){
-		"failure":      func(d *Delivery) { d.Failure = "x" },
-		"score":        func(d *Delivery) { d.Score.Value = math.Nextafter(0.5, 1) },
-		"metric":       func(d *Delivery) { d.Score.Metric = "r2" },
-		"rate":         func(d *Delivery) { d.LearningRate = 1 },
-		"tuned rate":   func(d *Delivery) { d.TunedLearningRate = nil },
-		"content":      func(d *Delivery) { d.Released["a/b.json"] = []byte("[]") },
-		"another file": func(d *Delivery) { d.Released["c"] = nil },
-		"a file less":  func(d *Delivery) { delete(d.Released, "a/b.json") },
-		"a name":       func(d *Delivery) { d.Released["b"] = d.Released["a/b.json"]; delete(d.Released, "a/b.json") },
-		"a trial":      func(d *Delivery) { d.Private = []byte(`{"trials": [{"steps": 4}]}`) },
-		"a large step": func(d *Delivery) { d.Private = []byte(`{"trials": [{"steps": 9007199254740993}]}`) },
-		"its rounding": func(d *Delivery) { d.Private = []byte(`{"trials": [{"steps": 9007199254740992}]}`) },
-		"no JSON":      func(d *Delivery) { d.Private = []byte(`{`) },
-		"two values":   func(d *Delivery) { d.Private = append(d.Private, "{}"...) },
-	} {
-		d := model()
-		change(&d)
-		if other, twice := seen[d.Digest()]; twice {
-			t.Errorf("%s has the digest of %s", name, other)
-		}
-		seen[d.Digest()] = name
 	}
 }
 
@@ -255,7 +209,7 @@ func TestDeliveriesComeBack(t *testing.T) {
 		d := Delivery{
 			Run: rapid.StringMatching("[0-9a-f]{1,16}").Draw(t, "run"), Machine: rapid.String().Draw(t, "machine"),
 			Released: rapid.MapOf(rapid.StringMatching(`[a-z./\\:]{1,8}`), rapid.SliceOf(rapid.Byte())).Draw(t, "released"),
-			Private:  rapid.SliceOf(rapid.Byte()).Draw(t, "private"), LearningRate: rapid.Float64().Draw(t, "rate"),
+			Private:  rapid.SliceOf(rapid.Byte()).Draw(t, "private"),
 		}
 		text, err := d.Marshal()
 		if err != nil {
@@ -265,7 +219,7 @@ func TestDeliveriesComeBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Digest() != d.Digest() || got.Machine != d.Machine || !maps.EqualFunc(got.Released, d.Released, bytes.Equal) {
+		if got.Run != d.Run || got.Machine != d.Machine || !bytes.Equal(got.Private, d.Private) || !maps.EqualFunc(got.Released, d.Released, bytes.Equal) {
 			t.Errorf("%+v became %+v", d, got)
 		}
 	})
@@ -277,7 +231,7 @@ func FuzzUnmarshalOrder(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(text)
-	f.Add([]byte(`{"version":1,"run":"a","name":"b","tune":true,"settings":"preset: mnist"}`))
+	f.Add([]byte(`{"run":"a","name":"b","tune":true,"settings":"preset: mnist"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		o, err := UnmarshalOrder(text)
 		if err != nil {
@@ -297,7 +251,7 @@ func FuzzUnmarshalDelivery(f *testing.F) {
 		}
 		f.Add(text)
 	}
-	f.Add([]byte(`{"version":1,"run":"a","machine":"","arithmetic":"","identity":"","released":{"../x":"eA=="},"private":"eA=="}`))
+	f.Add([]byte(`{"run":"a","machine":"","arithmetic":"","identity":"","released":{"../x":"eA=="},"private":"eA=="}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d, err := UnmarshalDelivery(text)
 		if err != nil {

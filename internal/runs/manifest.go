@@ -137,25 +137,3 @@ func readManifest(dir string) (Manifest, error) {
 	}
 	return m, nil
 }
-
-// Rename gives the run in a folder, which must have ended, another name. The caller renames the folder.
-func Rename(dir, name string) error {
-	m, err := readManifest(dir)
-	if err != nil {
-		return err
-	}
-	if m.Stage != Finished && m.Stage != Failed {
-		return fmt.Errorf("rename the run in %s: it hasn't ended", dir)
-	}
-	m.Name = name
-	r := &Run{Manifest: m, dir: dir}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return err
-	}
-	if err := r.writeManifest(); err != nil {
-		return err
-	}
-	day := info.ModTime()
-	return errors.Join(os.Chtimes(filepath.Join(dir, manifestName), day, day), os.Chtimes(dir, day, day))
-}

@@ -7,12 +7,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -35,7 +33,6 @@ type posts struct {
 	want    int
 	cutAt   int // the number of the call that fails; 0 for none
 
-	mu      sync.Mutex
 	calls   int
 	keys    map[string][]byte // of all orders that were ever posted
 	waiting map[string]remote.Order
@@ -61,8 +58,6 @@ func (p *posts) call() error {
 
 // restart makes ready for another coordinator, who gets all deliveries again that aren't done.
 func (p *posts) restart() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.made = nil
 	for _, run := range slices.Sorted(maps.Keys(p.kept)) {
 		p.made = append(p.made, p.kept[run]...)
@@ -72,8 +67,6 @@ func (p *posts) restart() {
 func (p *posts) Want() int { return p.want }
 
 func (p *posts) Post(_ context.Context, o remote.Order) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	text, err := o.Marshal()
 	if err != nil {
 		return err
@@ -94,28 +87,21 @@ func (p *posts) Post(_ context.Context, o remote.Order) error {
 	return p.call()
 }
 
-func (p *posts) Next(ctx context.Context) (remote.Delivery, error) {
-	for {
-		if err := ctx.Err(); err != nil {
-			return remote.Delivery{}, err
-		}
-		p.mu.Lock()
-		if len(p.made) == 0 {
-			if err := p.work(ctx); err != nil {
-				p.mu.Unlock()
-				return remote.Delivery{}, err
-			}
-		}
-		if len(p.made) > 0 {
-			d := p.made[0]
-			p.made = p.made[1:]
-			err := p.call()
-			p.mu.Unlock()
-			return d, err
-		}
-		p.mu.Unlock()
-		pause()
+func (p *posts) Next(ctx context.Context) (*remote.Delivery, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
+	if len(p.made) == 0 {
+		if err := p.work(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.made) == 0 {
+		return nil, nil
+	}
+	d := p.made[0]
+	p.made = p.made[1:]
+	return &d, p.call()
 }
 
 // work carries out the first order.
@@ -139,8 +125,6 @@ func (p *posts) work(ctx context.Context) error {
 }
 
 func (p *posts) Done(_ context.Context, run string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if err := p.call(); err != nil {
 		return err
 	}
@@ -176,11 +160,11 @@ func direct(t *testing.T, ctx context.Context, s *Store, p *posts, f *quiet) err
 		t.Fatal(err)
 	}
 	p.restart()
-	return s.Direct(ctx, NewLocal(tasks, scan, func(Cell) int { return 2 }), p, coordinator(f))
+	return s.Work(ctx, tasks, scan, coordinator(p, f))
 }
 
-func coordinator(f *quiet) Worker {
-	return Worker{Performance: configs.Performance{Engine: configs.EngineCPU, Devices: []int{}}, Program: "p", MadeBy: text("a test"), Machine: "a machine", Follower: f}
+func coordinator(p *posts, f *quiet) Worker {
+	return Worker{Fleet: p, Performance: configs.Performance{Engine: configs.EngineCPU, Devices: []int{}}, Program: "p", MadeBy: text("a test"), Follower: f}
 }
 
 // finishedAll checks that a store has all its runs, each once in the ledger, and no key.
@@ -218,7 +202,7 @@ func releases(t *testing.T, s *Store) int {
 
 // A fleet's campaign ends in the bytes of one that trains on its own machine, wherever its coordinator is cut off: at
 // each call of the fleet, and then without a fleet.
-func TestDirect(t *testing.T) {
+func TestFleet(t *testing.T) {
 	seed := uint64(7)
 	_, names := glyphs(1, Single, Variant1, Baseline)
 	d := Description{Scale: small, Seed: &seed, Tasks: names}
@@ -277,15 +261,14 @@ func TestDirect(t *testing.T) {
 	}
 }
 
-// Runs that are out stay so when ctx is cancelled, as stopped runs without a lock, and the queue has their tasks again.
-func TestDirectIsCancelled(t *testing.T) {
+// Runs that are out stay so when ctx is cancelled, as stopped runs without a lock, and can go on without a fleet.
+func TestFleetIsCancelled(t *testing.T) {
 	tasks, names := glyphs(4, Variant1)
 	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
 	ctx, cancel := context.WithCancel(t.Context())
 	p := newPosts(one())
 	p.spoil = func(int, remote.Delivery) []remote.Delivery { cancel(); return nil } // it is lost
-	q := NewLocal(tasks, Scan{}, func(Cell) int { return 3 })
-	if err := s.Direct(ctx, q, p, coordinator(&quiet{})); !errors.Is(err, context.Canceled) {
+	if err := direct(t, ctx, s, p, &quiet{}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	out := 0
@@ -304,10 +287,7 @@ func TestDirectIsCancelled(t *testing.T) {
 	if out != 3 || releases(t, s) != 3 {
 		t.Errorf("%d runs are out, and %d are in the ledger", out, releases(t, s))
 	}
-	w := coordinator(&quiet{})
-	w.Engine = cpu.New(cpu.Options{})
-	w.Features = w.Engine
-	if err := s.Work(t.Context(), q, w); err != nil { // the same queue
+	if err := carry(t, t.Context(), s, cpu.New(cpu.Options{}), &quiet{}); err != nil {
 		t.Fatal(err)
 	}
 	finishedAll(t, s)
@@ -351,126 +331,39 @@ func TestStatusOfRunsThatAreOut(t *testing.T) {
 	}
 }
 
-// A batch that the queue hands out while Direct ends goes back to it.
-func TestDirectGivesBackLateBatches(t *testing.T) {
-	tasks, names := glyphs(2, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
-	ctx, cancel := context.WithCancel(t.Context())
-	q := &lateQueue{batch: Batch(tasks), asked: cancel}
-	if err := s.Direct(ctx, q, newPosts(one()), coordinator(&quiet{})); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if !slices.Equal(q.back, q.batch) {
-		t.Errorf("back are %v, want %v", q.back, q.batch)
-	}
-}
-
-// lateQueue hands out a batch when its caller has gone.
-type lateQueue struct {
-	Queue
-	batch, back Batch
-	asked       func()
-}
-
-func (q *lateQueue) Next(ctx context.Context) (Batch, error) {
-	q.asked()
-	<-ctx.Done()
-	time.Sleep(20 * time.Millisecond)
-	return q.batch, nil
-}
-
-func (q *lateQueue) Return(b Batch) { q.back = append(q.back, b...) }
-
-// A second delivery of a run changes nothing, whether this process filed the first or an earlier one. If it differs on
-// equal arithmetic, a machine is broken; on another arithmetic it may differ.
+// A second delivery of a run changes nothing, whatever it says, whether this process filed the first or an earlier one.
 func TestSecondDeliveries(t *testing.T) {
 	_, names := glyphs(2, Variant1)
-	for _, c := range []struct {
-		name   string
-		second func(d *remote.Delivery)
-		wrong  bool
-		said   string
-	}{
-		{"equal", func(d *remote.Delivery) {
-			d.Machine = "a third machine"
-			d.Private = []byte(strings.ReplaceAll(string(d.Private), `seconds": `, `seconds": 1`))
-		}, false, ""},
-		{"other bytes", func(d *remote.Delivery) {
-			d.Released = maps.Clone(d.Released)
-			d.Released["STATEMENT.md"] = []byte("another")
-		}, true, "one of them is broken"},
-		{"other trials", func(d *remote.Delivery) { d.Private = []byte(`{"trials": []}`) }, true, "one of them is broken"},
-		{"a failure", func(d *remote.Delivery) {
-			*d = remote.Delivery{Run: d.Run, Failure: "it diverged", Machine: "x", Arithmetic: d.Arithmetic}
-		}, true, "one of them is broken"},
-		{"another arithmetic", func(d *remote.Delivery) { d.Arithmetic, d.Score.Value = "another", 0.01 }, false, "whose arithmetic differs"},
-		{"of others", func(d *remote.Delivery) { d.Run = "0123" }, false, "doesn't have"},
-		{"for a terminal", func(d *remote.Delivery) { d.Machine = "\x1b[2J" }, false, "refused"},
-	} {
-		for _, earlier := range []bool{false, true} {
-			s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
-			p := newPosts(one())
-			var second remote.Delivery
-			p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
-				if number > 0 {
-					return []remote.Delivery{d}
-				}
-				second = d
-				c.second(&second)
-				if earlier {
-					return []remote.Delivery{d}
-				}
-				return []remote.Delivery{d, second}
+	for _, earlier := range []bool{false, true} {
+		s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+		p, f := newPosts(one()), &quiet{}
+		var second remote.Delivery
+		p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
+			if number > 0 {
+				return []remote.Delivery{d}
 			}
-			f := &quiet{}
+			second = remote.Delivery{Run: d.Run, Failure: "it diverged", Machine: "x", Arithmetic: d.Arithmetic}
 			if earlier {
-				p.want, p.cutAt = 1, 4 // the second order is posted
-				if err := direct(t, t.Context(), s, p, f); !errors.Is(err, errCut) {
-					t.Fatal(err)
-				}
-				p.kept[second.Run] = append(p.kept[second.Run], second)
+				return []remote.Delivery{d}
 			}
-			err := direct(t, t.Context(), s, p, f)
-			if errors.Is(err, ErrDiffers) != c.wrong || err != nil && !c.wrong {
-				t.Errorf("%s, earlier %t: %v", c.name, earlier, err)
+			return []remote.Delivery{d, second}
+		}
+		if earlier {
+			p.want, p.cutAt = 1, 4 // the second order is posted
+			if err := direct(t, t.Context(), s, p, f); !errors.Is(err, errCut) {
+				t.Fatal(err)
 			}
-			if said := strings.Join(f.texts, "\n"); !strings.Contains(said, c.said) || c.said == "" && said != "" || strings.Contains(said, "\x1b") {
-				t.Errorf("%s, earlier %t: said %q", c.name, earlier, said)
-			}
-			for _, r := range finishedAll(t, s) {
-				if r.Machine != "another machine" {
-					t.Errorf("%s: the run is machine %q's", c.name, r.Machine)
-				}
-			}
-			if len(p.kept) > 0 {
-				t.Errorf("%s: %d deliveries aren't done", c.name, len(p.kept))
+			p.kept[second.Run] = append(p.kept[second.Run], second)
+		}
+		if err := direct(t, t.Context(), s, p, f); err != nil || len(f.texts) > 0 || len(p.kept) > 0 {
+			t.Errorf("earlier %t: %v, said %q, %d deliveries aren't done", earlier, err, f.texts, len(p.kept))
+		}
+		for _, r := range finishedAll(t, s) {
+			if r.Machine != "another machine" {
+				t.Errorf("earlier %t: the run is machine %q's", earlier, r.Machine)
 			}
 		}
 	}
-}
-
-// Second deliveries are compared with runs that were begun after the store was looked through for an unknown one.
-func TestSecondDeliveriesOfLaterRuns(t *testing.T) {
-	_, names := glyphs(3, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
-	p, f := newPosts(one()), &quiet{}
-	p.want = 1
-	p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
-		other := d
-		switch number {
-		case 0:
-			other.Run = "0123"
-			return []remote.Delivery{other, d}
-		case 2:
-			return []remote.Delivery{d}
-		}
-		other.Score.Value = 1 - other.Score.Value/2
-		return []remote.Delivery{d, other}
-	}
-	if err := direct(t, t.Context(), s, p, f); !errors.Is(err, ErrDiffers) {
-		t.Errorf("%v, said %q", err, f.texts)
-	}
-	finishedAll(t, s)
 }
 
 // A delivery isn't filed into another run that was put in the place of its own.
@@ -536,111 +429,38 @@ func TestDeliveriesOfAnEarlierCoordinator(t *testing.T) {
 	if now := []string{id(tasks[0]), id(tasks[1])}; !slices.Equal(now, ids) || p.carried[ids[0]] != 1 || p.carried[ids[1]] != 1 {
 		t.Errorf("runs %q became %q, carried out %v", ids, now, p.carried)
 	}
-	if said := strings.Join(f.texts, "\n"); len(f.texts) != 1 || !strings.Contains(said, "given up") {
-		t.Errorf("said %q", said)
+	if len(f.texts) > 0 || len(p.kept) > 0 {
+		t.Errorf("said %q, %d deliveries aren't done", f.texts, len(p.kept))
 	}
 }
 
-// Of two deliveries that both wait for their task the first counts, and they are compared.
-func TestEarlyDeliveriesKeepTheirOrder(t *testing.T) {
-	_, names := glyphs(2, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
-	p := newPosts(one())
-	p.cutAt = 3 // both are out
-	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, errCut) {
-		t.Fatal(err)
-	}
-	for len(p.waiting) > 0 {
-		if err := p.work(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for run, all := range p.kept { // a second one, which is as sound by itself
-		second := all[0]
-		r, err := releaseIn(second)
-		if err == nil {
-			r.Parameters[0].Values[0]++
-			second.Released, err = remote.Pack(r)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		second.Machine = "a second machine"
-		p.kept[run] = append(all, second)
-	}
-	p.want, p.cutAt = 1, 0
-	f := &quiet{}
-	if err := direct(t, t.Context(), s, p, f); !errors.Is(err, ErrDiffers) {
-		t.Errorf("%v, said %q", err, f.texts)
-	}
-	for _, r := range finishedAll(t, s) {
-		if r.Machine != "another machine" {
-			t.Errorf("the run is machine %q's", r.Machine)
-		}
-	}
-}
-
-// A failure that is delivered once more, after the coordinator was started anew, is the same failure.
-func TestSecondFailures(t *testing.T) {
-	_, names := glyphs(2, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
-	p := newPosts(one())
-	var first remote.Delivery
-	p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
-		if number > 0 {
-			return []remote.Delivery{d}
-		}
-		first = remote.Delivery{Run: d.Run, Failure: "it diverged", Machine: "x", Arithmetic: d.Arithmetic}
-		return []remote.Delivery{first}
-	}
-	p.want, p.cutAt = 1, 4 // the next order is posted
-	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, errCut) {
-		t.Fatal(err)
-	}
-	p.kept[first.Run] = []remote.Delivery{first}
-	f := &quiet{}
-	if err := direct(t, t.Context(), s, p, f); err != nil || strings.Contains(strings.Join(f.texts, ""), "different results") || len(p.kept) > 0 {
-		t.Errorf("%v, said %q, %d deliveries aren't done", err, f.texts, len(p.kept))
-	}
-}
-
-// A run that another process has ended while it was out counts as it ended there.
+// Work doesn't file a delivery of a run that another process has ended. The next call has the run as it ended.
 func TestRunsThatEndElsewhere(t *testing.T) {
 	tasks, names := glyphs(1, Variant1)
-	for _, failed := range []bool{false, true} {
-		s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
-		p := newPosts(one())
-		p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	p := newPosts(one())
+	p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
+		if number == 0 {
 			folder, err := runs.Resume(s.runDir(tasks[0]))
-			if err == nil && failed && number == 0 {
-				err = folder.Fail("a fault")
-			} else if err == nil && !failed {
-				folder.Manifest.Score, folder.Manifest.LearningRate, folder.Manifest.TunedLearningRate = new(scoreOf(d)), &d.LearningRate, d.TunedLearningRate
-				err = folder.Finish(d.Private, func(dir string) error { return writeFiles(dir, d.Released) })
-			} else if err == nil {
-				err = folder.Release()
-			}
-			if err != nil {
+			if err := errors.Join(err, folder.Fail("a fault")); err != nil {
 				t.Error(err)
 			}
-			return []remote.Delivery{d}
 		}
-		f := &quiet{}
-		if err := direct(t, t.Context(), s, p, f); err != nil {
-			t.Fatal(err)
-		}
-		scan, err := s.Scan(tasks)
-		if err != nil || len(scan.Finished) != 1 || scan.Repeated[tasks[0]] != failed {
-			t.Errorf("%+v, %v", scan, err)
-		}
-		if said := strings.Join(f.texts, "\n"); strings.Contains(said, "different results") != failed {
-			t.Errorf("said %q", said)
-		}
+		return []remote.Delivery{d}
+	}
+	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, runs.ErrEnded) || len(p.done) > 0 {
+		t.Errorf("%v, done %q", err, p.done)
+	}
+	if err := direct(t, t.Context(), s, p, &quiet{}); err != nil {
+		t.Fatal(err)
+	}
+	if scan, err := s.Scan(tasks); err != nil || len(scan.Finished) != 1 || !scan.Repeated[tasks[0]] {
+		t.Errorf("%+v, %v", scan, err)
 	}
 }
 
 // A run that fails is carried out once more, by another key and in another folder, and one that fails again is left.
-func TestDirectFailures(t *testing.T) {
+func TestFleetFailures(t *testing.T) {
 	for _, c := range []struct{ failures, finished, failed int }{{1, 2, 0}, {2, 0, 1}} {
 		tasks, names := glyphs(1, Baseline, Single)
 		s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
@@ -676,57 +496,25 @@ func TestRefusedDeliveries(t *testing.T) {
 			d.Released[name] = []byte(text)
 		}
 	}
-	// A whole release that a run of other settings would make.
-	other := func(change func(r *report.Release)) func(d *remote.Delivery) {
-		return func(d *remote.Delivery) {
-			r, err := releaseIn(*d)
-			if err != nil {
-				t.Error(err)
-			}
-			change(&r)
-			if d.Released, err = remote.Pack(r); err != nil {
-				t.Error(err)
-			}
-		}
-	}
+	const privacyFile, hyperparametersFile = "privacy.json", "hyperparameters.json"
 	spoils := map[string]func(d *remote.Delivery){
-		"a larger epsilon": other(func(r *report.Release) { r.Privacy.Epsilon *= 1.001 }),
-		"a secret seed":    other(func(r *report.Release) { r.Privacy.Insecure = false }),
-		"other accounting": other(func(r *report.Release) { r.Privacy.Accounting = "best" }),
-		"no tuning":        other(func(r *report.Release) { r.Privacy.Tuning = nil }),
-		"less noise": other(func(r *report.Release) {
-			r.Privacy.NoiseMultiplier, r.Hyperparameters.NoiseMultiplier = 0.1, 0.1
-		}),
-		"a path":            func(d *remote.Delivery) { d.Released["../../x"] = []byte("x") },
-		"an absolute path":  func(d *remote.Delivery) { d.Released["/tmp/x"] = []byte("x") },
-		"one more file":     func(d *remote.Delivery) { d.Released["x"] = []byte("x") },
-		"a hidden file":     func(d *remote.Delivery) { d.Released[".x"] = []byte("x") },
-		"no statement":      func(d *remote.Delivery) { delete(d.Released, "STATEMENT.md") },
-		"no parameters":     func(d *remote.Delivery) { delete(d.Released, parametersFile) },
-		"no guarantee":      func(d *remote.Delivery) { delete(d.Released, privacyFile) },
-		"no files":          func(d *remote.Delivery) { d.Released = nil },
-		"epsilon":           replace(privacyFile, `"epsilon": `, `"epsilon": 1`),
-		"delta":             replace(privacyFile, `"delta": `, `"delta": 1`),
-		"a lost warning":    replace(privacyFile, `"warnings"`, `"notes"`),
-		"insecure":          replace(privacyFile, `"insecure_seed": true`, `"insecure_seed": false`),
-		"a guarantee":       replace(privacyFile, `"guarantee_holds": false`, `"guarantee_holds": true`),
-		"noise":             replace(hyperparametersFile, `"noise_multiplier": `, `"noise_multiplier": 1`),
-		"steps":             replace(hyperparametersFile, `"steps": `, `"steps": 1`),
-		"optimizer":         replace(hyperparametersFile, `dp-sgd`, `dp-adam`),
-		"learning rate":     replace(hyperparametersFile, `"learning_rate": `, `"learning_rate": 1`),
-		"data set":          replace(modelFile, `glyphs`, `mnist`),
-		"statement":         replace("STATEMENT.md", `ε`, `e`),
-		"another program":   replace(privacyFile, `"version": "`, `"version": "9`),
-		"a terminal":        func(d *remote.Delivery) { d.Machine = "\x1b[2J" },
-		"a score":           func(d *remote.Delivery) { d.Score.Value = 1 - d.Score.Value/2 },
-		"an impossible one": func(d *remote.Delivery) { d.Score.Value = 2 },
-		"one that is written": func(d *remote.Delivery) {
-			d.Score.Value = 2
-			other(func(r *report.Release) { r.Score.Value = 2 })(d)
-		},
-		"another rate":       func(d *remote.Delivery) { d.LearningRate *= 2 },
-		"another tuned rate": func(d *remote.Delivery) { d.TunedLearningRate = new(2 * *d.TunedLearningRate) },
-		"no tuned rate":      func(d *remote.Delivery) { d.TunedLearningRate = nil },
+		"a path":             func(d *remote.Delivery) { d.Released["../../x"] = []byte("x") },
+		"an absolute path":   func(d *remote.Delivery) { d.Released["/tmp/x"] = []byte("x") },
+		"a hidden file":      func(d *remote.Delivery) { d.Released[".x"] = []byte("x") },
+		"no guarantee":       func(d *remote.Delivery) { delete(d.Released, privacyFile) },
+		"no files":           func(d *remote.Delivery) { d.Released = nil },
+		"a smaller epsilon":  replace(privacyFile, `"epsilon": 3.99`, `"epsilon": 3.98`),
+		"a larger epsilon":   replace(privacyFile, `"epsilon": `, `"epsilon": 1`),
+		"a second epsilon":   replace(privacyFile, `"epsilon": `, `"epsilon": 1, "epsilon": `),
+		"no epsilon":         replace(privacyFile, `"epsilon": `, `"Epsilon": `),
+		"delta":              replace(privacyFile, `"delta": `, `"delta": 1`),
+		"a guarantee":        replace(privacyFile, `"guarantee_holds": false`, `"guarantee_holds": true`),
+		"no hyperparameters": func(d *remote.Delivery) { delete(d.Released, hyperparametersFile) },
+		"steps":              replace(hyperparametersFile, `"steps": `, `"steps": -1.`),
+		"a terminal":         func(d *remote.Delivery) { d.Machine = "\x1b[2J" },
+		"another metric":     func(d *remote.Delivery) { d.Score = report.ScoreOf("r2", 0.5) },
+		"a score above 1":    func(d *remote.Delivery) { d.Score.Value = 2 },
+		"a score below 0":    func(d *remote.Delivery) { d.Score.Value = -0.1 },
 		"no private values":  func(d *remote.Delivery) { d.Private = []byte("x") },
 		"outcomes of trials": func(d *remote.Delivery) { *d = remote.Delivery{Run: d.Run, Trials: []byte("x")} },
 	}
@@ -772,35 +560,8 @@ func TestRefusedDeliveries(t *testing.T) {
 	}
 }
 
-// A single run trains by the learning rate of its settings, whatever else fits together.
-func TestRefusedRateOfASingleRun(t *testing.T) {
-	_, names := glyphs(1, Baseline, Single)
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
-	p, f, spoiled := newPosts(one()), &quiet{}, ""
-	p.spoil = func(_ int, d remote.Delivery) []remote.Delivery {
-		r, err := releaseIn(d)
-		if err == nil && r.Privacy.Tuning == nil && spoiled == "" {
-			spoiled = d.Run
-			r.Hyperparameters.LearningRate *= 2
-			d.LearningRate *= 2
-			d.Released, err = remote.Pack(r)
-		}
-		if err != nil {
-			t.Error(err)
-		}
-		return []remote.Delivery{d}
-	}
-	if err := direct(t, t.Context(), s, p, f); err != nil || p.carried[spoiled] != 2 || len(f.texts) != 1 || !strings.Contains(f.texts[0], "a learning rate of") {
-		t.Errorf("%v, carried out %v, said %q", err, p.carried, f.texts)
-	}
-	finishedAll(t, s)
-}
-
-// pause lets others go on.
-func pause() { time.Sleep(time.Millisecond) }
-
 // A budget that no noise meets leaves out its own runs alone, and no order of them goes out.
-func TestDirectInfeasibleBudgets(t *testing.T) {
+func TestFleetInfeasibleBudgets(t *testing.T) {
 	tasks, _ := glyphs(1, Variant1)
 	impossible := tasks[0]
 	impossible.Epsilon = 1e-3
@@ -819,7 +580,7 @@ func TestDirectInfeasibleBudgets(t *testing.T) {
 }
 
 // A standing budget that refuses a release stops the campaign before any order of it is out.
-func TestDirectKeepsBudgets(t *testing.T) {
+func TestFleetKeepsBudgets(t *testing.T) {
 	tasks, names := glyphs(1, Variant1)
 	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
 	l, err := ledger.Open(s.Runs())
@@ -857,7 +618,7 @@ func TestDirectKeepsBudgets(t *testing.T) {
 }
 
 // A run that was out and has lost its key begins anew, as another release, which a warning says.
-func TestDirectWithoutAKey(t *testing.T) {
+func TestFleetWithoutAKey(t *testing.T) {
 	tasks, names := glyphs(1, Variant1)
 	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
 	p := newPosts(one())
@@ -872,28 +633,4 @@ func TestDirectWithoutAKey(t *testing.T) {
 	if err := direct(t, t.Context(), s, p, f); err != nil || len(p.keys) != 1 || releases(t, s) != 2 || !strings.Contains(strings.Join(f.texts, ""), "lost its key") {
 		t.Errorf("%v, %d orders, %d releases, said %q", err, len(p.keys), releases(t, s), f.texts)
 	}
-}
-
-// A disk of this machine that fails refuses no delivery: it stops the campaign, and the same delivery is filed later.
-func TestDirectOnABrokenDisk(t *testing.T) {
-	_, names := glyphs(1, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
-	p, f := newPosts(one()), &quiet{}
-	nowhere := filepath.Join(t.TempDir(), "nowhere")
-	before := os.TempDir()
-	p.spoil = func(_ int, d remote.Delivery) []remote.Delivery {
-		t.Setenv("TMPDIR", nowhere)
-		return []remote.Delivery{d}
-	}
-	if runtime.GOOS == "windows" {
-		t.Skip("its folder for temporary files has another name")
-	}
-	if err := direct(t, t.Context(), s, p, f); !remote.OfMachine(err) || len(p.done) > 0 || len(f.texts) > 0 {
-		t.Fatalf("%v, done %q, said %q", err, p.done, f.texts)
-	}
-	t.Setenv("TMPDIR", before)
-	if err := direct(t, t.Context(), s, p, f); err != nil || p.number != 1 {
-		t.Fatal(err)
-	}
-	finishedAll(t, s)
 }
