@@ -36,7 +36,7 @@ var rooms = table{
 	"train":          {"accountant", "internal/compile", "internal/engine", "internal/given", "internal/random", "internal/safetensors"},
 	"tuner":          {"accountant", "train", "internal/random", "internal/safetensors"},
 	"models":         {"train"},
-	"datasets":       {"internal/nearest", "internal/safetensors", "internal/wordpiece"},
+	"datasets":       {"internal/nearest", "internal/wordpiece"},
 	"datasets/table": {"internal/memory", "internal/sketch"},
 	"configs":        {"internal/nearest"},
 	"cpu":            {"cpu/internal/kernel", "internal/arena", "internal/compile", "internal/engine", "internal/random"},

@@ -9,6 +9,13 @@ func newHelpCommand() *cobra.Command {
 		Use:   "help [command]",
 		Short: "Help about any command",
 		Long:  `Help about any command: "dptrain help tune" prints what "dptrain tune --help" does.`,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return commandNames(about), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil {

@@ -35,7 +35,8 @@ func runRunsCompare(g *global, store string, dirs []string, asCSV bool) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(found, func(a, b runs.Info) int { return cmp.Compare(b.Score.Value, a.Score.Value) }) // the highest first
+	// The highest score comes first.
+	slices.SortStableFunc(found, func(a, b runs.Info) int { return cmp.Compare(b.Score.Value, a.Score.Value) })
 	lines := []runLine{}
 	table := [][]string{{"RUN", "DATA", "MODEL", "METHOD", "EPSILON", "DELTA", "TUNED RATE", "FINAL RATE", "SCORE"}}
 	rate := rounded

@@ -58,7 +58,8 @@ func TestInterrupt(t *testing.T) {
 // A command that writes nothing ends at once, by the signal itself.
 func TestASignalEndsOtherCommands(t *testing.T) {
 	s := newScene(t, strings.Fields("account noise --epsilon 0.01"+lastsLong))
-	said := s.signalledIn(t, syscall.SIGTERM, "accounting for the plan") // shells may have background jobs ignore Ctrl-C
+	// Shells may have background jobs ignore Ctrl-C.
+	said := s.signalledIn(t, syscall.SIGTERM, "accounting for the plan")
 	if status, ok := s.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGTERM || said != "" {
 		t.Errorf("it ended with %v and said %q", s.ProcessState, said)
 	}
