@@ -41,9 +41,9 @@ test-all: lint race
 # Vet and the compiler end before garbage matters, and staticcheck soon after: they take much of their time to collect it.
 lint:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not gofmt-clean: $$unformatted" >&2; exit 1; fi
+	go test -vet=off -count=1 -run '^TestCommentsAreNarrow$$' .
 	GOGC=off GOMEMLIMIT=1GiB go vet ./...
 	GOGC=400 go run $(STATICCHECK) ./...
-	go test -vet=off -count=1 -run '^TestCommentsAreNarrow$$' .
 
 race:
 	@if [ "$$(go env CGO_ENABLED)" = 1 ]; then set -x; RAPID_SEED=1 go test -vet=off -race -timeout 20m -run '^(Test|Fuzz)' $(CONCURRENT); \

@@ -21,7 +21,7 @@ var errInterrupted = coded(codeInterrupted, errors.New("interrupted"))
 const accounting = "accounting for the plan"
 
 // await returns the results of compute, and shows on the context's console what takes long. Once the context of one of
-// the stoppable commands is done, it returns an error that wraps errInterrupted and abandons the computation: it goes on
+// the stoppable commands is done, it returns an error that wraps errInterrupted, and abandons compute, which goes on
 // until the process ends: neither the accountant nor a read can be stopped. So compute has to return a value and do
 // nothing else: neither print nor log, and change no file but such as a killed process may leave too.
 func await[T any](ctx context.Context, doing string, compute func() (T, error)) (T, error) {

@@ -145,7 +145,7 @@ func browserPages(t *testing.T) map[string]string {
 	return out
 }
 
-// Pages fit into a telephone and a screen, follow the colour scheme with their charts, run nothing and load nothing. The
+// Pages fit a telephone and a screen, follow the colour scheme with their charts, run nothing, and load nothing. The
 // one line on the console is that of a page with the policy of ours and a picture.
 func TestInABrowser(t *testing.T) {
 	paths := browserPages(t)
