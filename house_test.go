@@ -96,7 +96,7 @@ var rooms = table{
 	"internal/nearest":            nil,
 	"internal/sketch":             {"internal/strict"},
 	"internal/ledger":             {"accountant", "internal/durable", "internal/sketch", "internal/strict"},
-	"internal/paper":              {"configs", "datasets", "internal/campaign", "internal/figure", "internal/page/sheet", "models"},
+	"internal/paper":              {"configs", "datasets", "internal/campaign", "internal/figure", "internal/page/sheet", "internal/report", "models"},
 	"internal/page":               {"accountant", "internal/figure", "internal/page/sheet", "internal/report", "internal/safetensors", "train", "tuner"},
 	"internal/page/sheet":         nil,
 	"internal/random":             nil,

@@ -122,7 +122,7 @@ func TestReadUnitsOfNumbers(t *testing.T) {
 	}
 }
 
-// As texts they are told apart.
+// A column of texts tells them apart.
 func TestUnitsOfLongTexts(t *testing.T) {
 	u, err := ReadUnits(open(t, put(t, "rows.csv", "who,x\n9007199254740992,1\n9007199254740993,1\n")), "who")
 	if err != nil || len(u.Values) != 2 {

@@ -111,7 +111,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// A worker of another build does nothing, and both sides are told.
+// A worker of another build does no job, and worker and coordinator both say so.
 func TestOtherBuildsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

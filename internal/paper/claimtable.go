@@ -3,6 +3,8 @@ package paper
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 // claimsTable lists claims with their verdicts. Its CSV file has every comparison.
@@ -44,5 +46,5 @@ func multiplicity(outcomes []Outcome) string {
 			wrong = "about one of them is"
 		}
 	}
-	return fmt.Sprintf("%s comparisons have an interval of 95 %%, each by itself: %s expected to miss the truth. One that stands out among many others means little.", grouped(n), wrong)
+	return fmt.Sprintf("%s comparisons have an interval of 95 %%, each by itself: %s expected to miss the truth. One that stands out among many others means little.", report.Grouped(n), wrong)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/campaign"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 // count returns how many runs a figure has, and how many it needs.
@@ -54,7 +55,7 @@ func (r *results) facts(in Input) []fact {
 		var texts []string
 		for _, text := range slices.Sorted(maps.Keys(found)) {
 			if len(found) > 1 {
-				text += fmt.Sprintf(" (%s runs)", grouped(found[text]))
+				text += fmt.Sprintf(" (%s runs)", report.Grouped(found[text]))
 			}
 			texts = append(texts, text)
 		}
@@ -130,14 +131,14 @@ func (r *results) seeds(in Input) string {
 			distinct[*result.Seed] = true
 		}
 	}
-	text := fmt.Sprintf("%s seeds, which the runs' folders have", grouped(len(distinct)))
+	text := fmt.Sprintf("%s seeds, which the runs' folders have", report.Grouped(len(distinct)))
 	if in.Seed != nil {
 		text = fmt.Sprintf("seed %d of the campaign, from which those of the runs follow", *in.Seed)
 	} else if all := slices.Sorted(maps.Keys(distinct)); len(all) <= 12 {
 		text = strings.TrimSpace("seeds " + strings.Trim(fmt.Sprint(all), "[]"))
 	}
 	if without > 0 {
-		text += fmt.Sprintf("; the operating system's for %s runs", grouped(without))
+		text += fmt.Sprintf("; the operating system's for %s runs", report.Grouped(without))
 	}
 	return text
 }

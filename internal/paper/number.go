@@ -92,12 +92,3 @@ func powers(rates []float64) string {
 	text := fmt.Sprintf("10⁻ⁱ, i = %s, %s, …, %s", number(exponents[0]), number(exponents[1]), number(exponents[len(exponents)-1]+0))
 	return strings.ReplaceAll(text, " -", " −") + fmt.Sprintf(" (%d)", len(rates))
 }
-
-// grouped prints a count with commas between thousands.
-func grouped(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}

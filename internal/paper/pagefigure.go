@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/internal/figure"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 func (r *results) pageFigure(d drawnFigure, outcomes []Outcome) pageFigure {
@@ -14,7 +15,7 @@ func (r *results) pageFigure(d drawnFigure, outcomes []Outcome) pageFigure {
 	}
 	if d.Trains() {
 		have, want := r.count(d.Figure)
-		out.Runs = fmt.Sprintf("%s of %s runs, at most %d of each point", grouped(have), grouped(want), r.Repetitions)
+		out.Runs = fmt.Sprintf("%s of %s runs, at most %d of each point", report.Grouped(have), report.Grouped(want), r.Repetitions)
 	}
 	for _, o := range outcomes {
 		if o.Figure != d.Label {

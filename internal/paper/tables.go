@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/campaign"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 // Table is a table of texts, for the page, and of numbers, for a CSV file.
@@ -84,7 +85,7 @@ func gridTable(datasets []string) (Table, error) {
 			batches = append(batches, float64(b))
 		}
 		t.Rows = append(t.Rows, []string{
-			DatasetName(dataset), grouped(w.info.Train) + "/" + grouped(w.info.Test), grouped(parameters), number(w.Privacy.ClippingNorm),
+			DatasetName(dataset), report.Grouped(w.info.Train) + "/" + report.Grouped(w.info.Test), report.Grouped(parameters), number(w.Privacy.ClippingNorm),
 			list(batches, ", "), powers(w.Tuning.LearningRates), list(w.Tuning.Epochs, ", "),
 		})
 		t.Numbers = append(t.Numbers, []string{

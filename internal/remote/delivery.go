@@ -27,7 +27,7 @@ type Delivery struct {
 	Score    report.Score
 	Released map[string][]byte // the files of released/, by their slash-separated names
 	Private  []byte            // private/run.json
-	Trials   []byte            // outcomes of trials, in the format of whoever made them
+	Trials   []byte            // outcomes of trials, by tuner.MarshalOutcomes
 }
 
 // The maximum sizes of a delivery, far above those of models that can be trained.
