@@ -203,7 +203,29 @@ func (b *Board) Refuse(ctx context.Context, id string, why error) error {
 	if err := b.Done(ctx, id); err != nil || !out {
 		return err
 	}
+	// The worker may not have acknowledged the job yet, and then posting it would change nothing.
+	err := b.patiently(ctx, func(ctx context.Context) error {
+		ctx, cancel := b.conn.within(ctx)
+		defer cancel()
+		return b.removeJob(ctx, jobSubject(job.Lane, b.campaign, id))
+	})
+	if err != nil {
+		return err
+	}
 	return b.Post(ctx, job)
+}
+
+// removeJob removes a job's message, if the server has it.
+func (b *Board) removeJob(ctx context.Context, subject string) error {
+	m, err := b.conn.jobs.GetLastMsgForSubject(ctx, subject)
+	if err == nil {
+		err = b.conn.jobs.DeleteMsg(ctx, m.Sequence)
+	}
+	// JetStream's client reports a message that is gone by words alone, under an error that it has for other reasons.
+	if errors.Is(err, jetstream.ErrMsgNotFound) || errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
+		return nil
+	}
+	return err
 }
 
 // Remove removes what the server has of the campaign. The server forgets by itself what workers hand in later.
@@ -219,13 +241,7 @@ func (b *Board) Remove(ctx context.Context) error {
 		return err
 	}
 	for subject := range jobs.State.Subjects { // a purge of all could hide others' jobs: nats-server issue 5727
-		m, err := b.conn.jobs.GetLastMsgForSubject(limited, subject)
-		if err == nil {
-			err = b.conn.jobs.DeleteMsg(limited, m.Sequence)
-		}
-		// JetStream's client reports a message that is gone by words alone, under an error that it has for other
-		// reasons.
-		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) && !errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
+		if err := b.removeJob(limited, subject); err != nil {
 			return err
 		}
 	}
