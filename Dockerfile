@@ -15,8 +15,8 @@ COPY . .
 ARG VERSION=
 ARG COMMIT=
 RUN CGO_ENABLED=0 GOFLAGS= go build -trimpath -buildvcs=false -o /image/usr/bin/dptrain -ldflags "-s -w \
-    -X github.com/dptrain/dptrain/internal/build.version=${VERSION} \
-    -X github.com/dptrain/dptrain/internal/build.commit=${COMMIT}" ./cmd/dptrain
+    -X github.com/dptrain/dptrain/cmd/internal/build.version=${VERSION} \
+    -X github.com/dptrain/dptrain/cmd/internal/build.commit=${COMMIT}" ./cmd/dptrain
 
 # The command has no C in it, but it opens the GPU's driver at run time, and the driver is a library of C. So the command
 # starts by the system's loader, and the driver takes glibc's libraries. An image without them can't even print the

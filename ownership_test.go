@@ -13,9 +13,7 @@ import (
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
-	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/internal/given"
-	"github.com/dptrain/dptrain/internal/wordpiece"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
@@ -183,7 +181,7 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			return e.Name()
 		},
 		"an engine's Start": func(h handOver) any {
-			p := must(compile.Compile(enginetest.Source(plain(2))))
+			p := program(plain(2))
 			l := must(cpu.New(cpu.Options{}).Load(p, &engine.Data{Samples: 2, Columns: engine.Floats([]float32{1, 2, 3, 4}, []float32{1, 0, 0, 1})}))
 			job := engine.Job{
 				Members:   []int32{0},
@@ -253,14 +251,6 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			h.over(func() { widths[0] = 5 }, func() { n = must(models.MLP(models.Options{}, widths...)) })
 			return n.Initial(rand.NewPCG(1, 2))
 		},
-		"wordpiece.Parse": func(h handOver) any {
-			file := []byte("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\n")
-			var v *wordpiece.Vocabulary
-			h.over(func() { file[24] = 'c' }, func() { v = must(wordpiece.Parse(file)) })
-			row := make([]int32, 4)
-			v.Encode(row, []byte("a b"))
-			return row
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := row(unchanged)
@@ -291,7 +281,7 @@ func TestReturnedMemoryIsTheCallers(t *testing.T) {
 	must(trainer.Train(context.Background(), nil))
 	predictor := must(train.NewPredictor(cpu.New(cpu.Options{}), plain(2), [][]float32{{1, 2, 3, 4}}))
 	defer predictor.Close()
-	program := must(compile.Compile(enginetest.Source(plain(2))))
+	p := program(plain(2))
 	event := accountant.DPSGD(0.01, 2, 100)
 	_, region := calibrated()
 	grid := candidates()
@@ -300,8 +290,8 @@ func TestReturnedMemoryIsTheCallers(t *testing.T) {
 		"Trainer.Predict":      func() any { return must(trainer.Predict(context.Background(), samples())) },
 		"State.MarshalBinary":  func() any { return must(must(trainer.State()).MarshalBinary()) },
 		"Predictor.Predict":    func() any { return must(predictor.Predict(context.Background(), samples())) },
-		"Program.Initial":      func() any { return program.Initial() },
-		"LayoutOf":             func() any { return engine.LayoutOf(program).Offsets },
+		"Program.Initial":      func() any { return p.Initial() },
+		"LayoutOf":             func() any { return engine.LayoutOf(p).Offsets },
 		"RDP":                  func() any { return must(accountant.RDP(event, accountant.Options{Mode: accountant.Paper})) },
 		"Bounds":               func() any { return must(accountant.Bounds(event, 1e-5, accountant.Orders{})) },
 		"Region.Parameters":    func() any { return region.Parameters() },
@@ -480,6 +470,11 @@ func plain(outputs int, constant ...float32) train.Model {
 	}
 	cost := gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(gorgonia.Must(gorgonia.Sub(out, y))))))
 	return train.Model{Inputs: gorgonia.Nodes{x, y}, Parameters: gorgonia.Nodes{w}, Output: out, Cost: cost}
+}
+
+// program compiles a model.
+func program(m train.Model) *compile.Program {
+	return must(compile.Compile(compile.Source{Inputs: m.Inputs, Params: m.Parameters, Output: m.Output, Cost: m.Cost}))
 }
 
 // texts returns a model of one id and one number, with a table of two rows.

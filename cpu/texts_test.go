@@ -25,7 +25,7 @@ func TestTexts(t *testing.T) {
 		if err != nil {
 			return compile.Source{}, err
 		}
-		return enginetest.Bound(n, rand.NewPCG(1, 2))
+		return bound(n)
 	}
 	src, err := build(1)
 	if err != nil {
@@ -46,7 +46,7 @@ func BenchmarkTexts(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := compile.Compile(enginetest.Source(n))
+	p, err := compile.Compile(compile.Source{Inputs: n.Inputs, Params: n.Parameters, Output: n.Output, Cost: n.Cost})
 	if err != nil {
 		b.Fatal(err)
 	}

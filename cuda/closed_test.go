@@ -9,7 +9,6 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
-	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 )
@@ -90,7 +89,7 @@ func TestLoadsAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := compile.Compile(enginetest.Source(network))
+	program, err := compile.Compile(compile.Source{Inputs: network.Inputs, Params: network.Parameters, Output: network.Output, Cost: network.Cost})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/wordpiece"
+	"github.com/dptrain/dptrain/datasets/internal/wordpiece"
 )
 
 // The IMDB set's files and counts.

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/wordpiece"
+	"github.com/dptrain/dptrain/datasets/internal/wordpiece"
 )
 
 // DirVariable is the name of the environment variable that holds the path of a folder of data sets. The folder has one

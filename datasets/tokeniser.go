@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/dptrain/dptrain/internal/wordpiece"
+	"github.com/dptrain/dptrain/datasets/internal/wordpiece"
 )
 
 // tokeniser converts texts to the tokens of splits, several at a time.

@@ -76,7 +76,7 @@ func TestEmbeddingClassifierIsTheFormula(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref, err := enginetest.NewReference(enginetest.Source(n))
+	ref, err := enginetest.NewReference(source(n))
 	if err != nil {
 		t.Fatal(err)
 	}

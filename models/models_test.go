@@ -141,8 +141,7 @@ func TestGraphsHaveNoValues(t *testing.T) {
 		if n.Parameters[0].Value() != nil {
 			t.Error("a fresh graph has values")
 		}
-		n.Initial = func(rand.Source) [][]float32 { return [][]float32{{1, 2, 3, 4, 5, 6}, {7, 8}} }
-		if _, err := enginetest.Bound(n, nil); err != nil {
+		if _, err := enginetest.Bound(source(n), [][]float32{{1, 2, 3, 4, 5, 6}, {7, 8}}); err != nil {
 			t.Fatal(err)
 		}
 		if got := fmt.Sprint(n.Parameters[0].Value().Data(), n.Parameters[1].Value().Data()); got != "[1 2 3 4 5 6] [7 8]" {

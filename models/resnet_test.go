@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/compile"
-	"github.com/dptrain/dptrain/internal/enginetest"
 	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/train"
 )
 
 // resnetShapes are the tensors of the public file of weights, as its header lists them.
@@ -69,14 +69,14 @@ func TestResNetSize(t *testing.T) {
 	if got := size(n.Model); got != want {
 		t.Errorf("%d parameters, want %d", got, want)
 	}
-	p, err := compile.Compile(enginetest.Source(n.Extractor()))
+	p, err := compile.Compile(source(n.Extractor()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p.Output.Size != models.Features || p.PredictReads(1) {
 		t.Errorf("the extractor: output of %d, reads labels: %v", p.Output.Size, p.PredictReads(1))
 	}
-	if logits, err := compile.Compile(enginetest.Source(n.Model)); err != nil || logits.Output.Size != 100 {
+	if logits, err := compile.Compile(source(n.Model)); err != nil || logits.Output.Size != 100 {
 		t.Errorf("the whole network: output of %d, %v", logits.Output.Size, err)
 	}
 }
@@ -163,4 +163,9 @@ func TestFoldRefuses(t *testing.T) {
 	if _, err := n.Fold(nil); err == nil || !strings.HasPrefix(err.Error(), "weights: conv1.weight is missing; bn1.weight is missing; ") {
 		t.Errorf("no tensors: %v", err)
 	}
+}
+
+// source returns a model in the compiler's form.
+func source(m train.Model) compile.Source {
+	return compile.Source{Inputs: m.Inputs, Params: m.Parameters, Output: m.Output, Cost: m.Cost}
 }

@@ -13,10 +13,10 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/cuda"
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/ui"
 )
 
 // wrongData is a data folder with a wrong file of MNIST.

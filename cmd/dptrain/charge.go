@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/ledger"
-	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/internal/runs"
-	"github.com/dptrain/dptrain/internal/ui"
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
+	"github.com/dptrain/dptrain/cmd/internal/ui"
 )
 
 // charging is the activity of a command that waits for the ledger.
@@ -27,11 +27,11 @@ func (r *run) record(f *follower) (err error) {
 	if err != nil {
 		return coded(codeInput, err)
 	}
-	release, err := r.plan.Release(r.folder)
+	entry, err := r.plan.Release(r.folder)
 	if err != nil {
 		return err
 	}
-	account, err := l.Record(r.ctx, release)
+	account, err := l.Record(r.ctx, entry)
 	var over *ledger.BudgetError
 	switch {
 	case errors.As(err, &over) || r.ctx.Err() != nil:
@@ -44,9 +44,9 @@ func (r *run) record(f *follower) (err error) {
 		line += " (" + relative(l.Path()) + ")"
 	}
 	f.Note("budget   " + line)
-	if other, err := namesake(l, release.Data); err == nil && other {
+	if other, err := namesake(l, entry.Data); err == nil && other {
 		f.Warn(fmt.Sprintf("the ledger knows another data set that is called %s and has %s rows: if these are the same people in other columns, what it has spent adds to this, and isn't counted here",
-			cleaned(release.Data.Name), report.Grouped(release.Data.Rows)))
+			cleaned(entry.Data.Name), release.Grouped(entry.Data.Rows)))
 	}
 	return nil
 }
@@ -130,11 +130,11 @@ func (g *global) showBudget(ctx context.Context, p *experiment.Plan, store strin
 		if all, err := l.DataSets(); err != nil || len(all) == 0 {
 			return a, err
 		}
-		release, err := p.Release(nil)
+		entry, err := p.Release(nil)
 		if err != nil {
 			return a, err
 		}
-		return l.Account(release.Data, release)
+		return l.Account(entry.Data, entry)
 	})
 	if err != nil || len(account.Planned) == 0 { // nothing is recorded at all
 		return err

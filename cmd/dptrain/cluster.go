@@ -19,8 +19,8 @@ import (
 	"github.com/google/renameio/v2/maybe"
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/internal/build"
-	"github.com/dptrain/dptrain/internal/cluster"
+	"github.com/dptrain/dptrain/cmd/internal/build"
+	"github.com/dptrain/dptrain/cmd/internal/cluster"
 )
 
 // embeddedCluster is the value of --cluster for a server inside this process.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/cluster"
+	"github.com/dptrain/dptrain/cmd/internal/cluster"
 )
 
 // Flags that say two things, or too little, are refused before anything is read.

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/report"
 )
 
 // accountOptions say which plan to account for. No command here touches data.
@@ -163,7 +163,7 @@ func (r accountResult) print(w io.Writer, answer, value string) {
 	rows(w,
 		[2]string{answer, value},
 		[2]string{"plan", fmt.Sprintf("%s; %d steps at sampling rate %v, noise multiplier %s", r.Plan, r.Steps, r.SamplingRate, exact(r.NoiseMultiplier))},
-		[2]string{"guarantee", fmt.Sprintf("epsilon %s at delta %s", report.Up(r.Epsilon), exact(r.Delta))},
+		[2]string{"guarantee", fmt.Sprintf("epsilon %s at delta %s", release.Up(r.Epsilon), exact(r.Delta))},
 		[2]string{"bound", fmt.Sprintf("%s (%s accounting)", r.Bound, r.Accounting)},
 	)
 }
@@ -182,7 +182,7 @@ func runAccountEpsilon(o accountOptions, e configs.Experiment) (*accounted, erro
 	if _, err := givenNoise(e); err != nil {
 		return nil, err
 	}
-	return runAccountPlan(o, e, "epsilon", func(r accountResult) string { return report.Up(r.Epsilon) })
+	return runAccountPlan(o, e, "epsilon", func(r accountResult) string { return release.Up(r.Epsilon) })
 }
 
 func runAccountNoise(o accountOptions, e configs.Experiment) (*accounted, error) {

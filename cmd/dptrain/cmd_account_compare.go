@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/report"
 )
 
 const compareLong = `All methods side by side: epsilon at a noise, or noise for an epsilon.
@@ -159,7 +159,7 @@ func printComparison(w io.Writer, methods []comparison, what string, modes []str
 		for _, mode := range modes {
 			text := "none"
 			if v := m.Answers[mode]; v != nil {
-				text = report.Up(*v)
+				text = release.Up(*v)
 			}
 			line = append(line, text)
 		}

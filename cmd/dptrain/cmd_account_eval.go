@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/internal/accounteval"
+	"github.com/dptrain/dptrain/cmd/internal/accounteval"
 )
 
 func newAccountEvalCommand(g *global) *cobra.Command {

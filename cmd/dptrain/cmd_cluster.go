@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/internal/cluster"
+	"github.com/dptrain/dptrain/cmd/internal/cluster"
 )
 
 func newClusterCommand(g *global) *cobra.Command {

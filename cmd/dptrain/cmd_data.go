@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/datasets"
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/report"
 )
 
 func newDataCommand(g *global) *cobra.Command {
@@ -78,7 +78,7 @@ func runDataList(g *global) error {
 			if i.Kind == datasets.KindWeights {
 				weights = append(weights, []string{i.Name, megabytes(i.Bytes), where(i), i.Description})
 			} else {
-				sets = append(sets, []string{i.Name, report.Grouped(i.Train), report.Grouped(i.Test), strconv.Itoa(i.Classes), megabytes(i.Bytes), where(i), i.Description})
+				sets = append(sets, []string{i.Name, release.Grouped(i.Train), release.Grouped(i.Test), strconv.Itoa(i.Classes), megabytes(i.Bytes), where(i), i.Description})
 			}
 			sources = append(sources, []string{i.Name, i.Source, i.Licence})
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/internal/report"
 )
 
 type describeOptions struct {
@@ -47,13 +47,13 @@ The result is a settings file for --config, to read and change.
 	fs.StringVar(&opts.label, "label", "", "`column` that holds the labels")
 	fs.StringVar(&opts.task, "task", "", "classification or regression; without it the labels decide")
 	fs.StringSliceVar(&opts.ignore, "ignore", nil, "columns to leave out besides those that teach a model nothing: a `list`")
-	complete(cmd, "task", report.Classification, report.Regression)
+	complete(cmd, "task", release.Classification, release.Regression)
 	return cmd
 }
 
 func runDataDescribe(ctx context.Context, g *global, opts describeOptions, file string) error {
-	if opts.task != "" && opts.task != report.Classification && opts.task != report.Regression {
-		return unknown("task", opts.task, []string{report.Classification, report.Regression})
+	if opts.task != "" && opts.task != release.Classification && opts.task != release.Regression {
+		return unknown("task", opts.task, []string{release.Classification, release.Regression})
 	}
 	g.console().Log().Warnf("what follows was read off %s: use it only if the file is public", file)
 	type suggestion struct {

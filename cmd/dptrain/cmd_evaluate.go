@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/release/scores"
+	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/scores"
-	"github.com/dptrain/dptrain/internal/ui"
 	"github.com/dptrain/dptrain/train"
 )
 

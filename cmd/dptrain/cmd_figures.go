@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/accountant"
-	"github.com/dptrain/dptrain/internal/figure"
+	"github.com/dptrain/dptrain/cmd/internal/figure"
 )
 
 func newFiguresCommand(g *global) *cobra.Command {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/internal/ledger"
 )
 
 // ledgerOptions name the ledger and how it is shown.

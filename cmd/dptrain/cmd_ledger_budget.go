@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/internal/ledger"
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 )
 
 // usualDelta is the delta of a budget for data of which nothing was released yet.
@@ -104,7 +104,7 @@ func runLedgerBudget(ctx context.Context, g *global, opts budgetOptions, name st
 			g.console().Log().Warnf("%s: epsilon %s is spent already, so this budget refuses every run from now on", cleaned(name), spentText(b.Spent))
 		}
 		if rows := results[0].Rows; rows > 0 && b.Delta >= 1/float64(rows) {
-			g.console().Log().Warnf("delta %v is not below 1/%s, so publishing some rows as they are would satisfy this budget", b.Delta, report.Grouped(rows))
+			g.console().Log().Warnf("delta %v is not below 1/%s, so publishing some rows as they are would satisfy this budget", b.Delta, release.Grouped(rows))
 		}
 	}
 	return g.print(ledgerResult{Ledger: l.Path(), Data: results}, func(w io.Writer) { printLedger(w, l.Path(), results) })

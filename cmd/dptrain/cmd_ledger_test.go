@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/accountant"
-	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 )
 
 // ledgerOf records releases, by name, in a new store.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/experiment/planner"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/experiment/planner"
-	"github.com/dptrain/dptrain/internal/report"
 )
 
 // planOptions name the plans to compare.
@@ -107,7 +107,7 @@ func runPlan(ctx context.Context, g *global, opts planOptions) error {
 	if err != nil {
 		return err
 	}
-	for _, weakness := range (report.Privacy{Epsilon: s.Epsilon, Delta: s.Delta, Samples: samples.Train}).Weaknesses() {
+	for _, weakness := range (release.Privacy{Epsilon: s.Epsilon, Delta: s.Delta, Samples: samples.Train}).Weaknesses() {
 		g.console().Log().Warn(weakness)
 	}
 	r, err := comparePlans(ctx, g, e, s)

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/experiment"
 )
 
 // planned runs "dptrain plan --json" with some flags.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -187,7 +187,7 @@ func predict(ctx context.Context, r *experiment.Released, files []string, id str
 		return predictions{}, err
 	}
 	out := predictions{header: []string{first, read.Label.Name}, rows: make([]prediction, read.Data.Samples())}
-	if r.Task != report.Regression {
+	if r.Task != release.Regression {
 		for i := range r.Outputs {
 			out.header = append(out.header, "p("+r.Class(i)+")")
 		}
@@ -217,7 +217,7 @@ func (p *prediction) clip(label table.Label) int {
 }
 
 func newPrediction(r *experiment.Released, label table.Label, outputs []float32) prediction {
-	if r.Task == report.Regression {
+	if r.Task == release.Regression {
 		value := label.Number(outputs[0])
 		return prediction{Value: &value}
 	}

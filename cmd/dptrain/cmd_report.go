@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/internal/page"
+	"github.com/dptrain/dptrain/cmd/internal/page"
 )
 
 type reportOptions struct{ out string }

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/figure"
+	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
+	"github.com/dptrain/dptrain/cmd/internal/reproduce/paper"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/campaign"
-	"github.com/dptrain/dptrain/internal/figure"
-	"github.com/dptrain/dptrain/internal/paper"
-	"github.com/dptrain/dptrain/internal/runs"
 )
 
 type reproduceOptions struct {

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dptrain/dptrain/cmd/internal/cluster"
+	"github.com/dptrain/dptrain/cmd/internal/cluster/fleet"
+	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/campaign"
-	"github.com/dptrain/dptrain/internal/cluster"
-	"github.com/dptrain/dptrain/internal/fleet"
 )
 
 // direct has the workers of a cluster carry out what a campaign lacks.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/internal/campaign"
-	"github.com/dptrain/dptrain/internal/paper"
+	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
+	"github.com/dptrain/dptrain/cmd/internal/reproduce/paper"
 )
 
 func newReproduceDrawCommand(g *global) *cobra.Command {

@@ -7,10 +7,10 @@ import (
 	"io"
 	"sync"
 
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
+	"github.com/dptrain/dptrain/cmd/internal/reproduce/paper"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/campaign"
-	"github.com/dptrain/dptrain/internal/paper"
-	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -149,5 +149,5 @@ func millions(v float64) string {
 	if v >= 1e10 {
 		return fmt.Sprintf("%.1f G", v/1e9)
 	}
-	return report.Grouped(int(v/1e6+0.5)) + " M"
+	return release.Grouped(int(v/1e6+0.5)) + " M"
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/internal/campaign"
+	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 )
 
 func newReproduceStatusCommand(g *global) *cobra.Command {

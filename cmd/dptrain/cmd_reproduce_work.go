@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/campaign"
 	"github.com/dptrain/dptrain/train"
 )
 

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/ledger"
-	"github.com/dptrain/dptrain/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 )
 
 // A store may be moved, and a run in it that hasn't begun yet is in no ledger: its release must get into the one that

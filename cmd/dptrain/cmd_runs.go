@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 )
 
 func newRunsCommand(g *global) *cobra.Command {
@@ -103,7 +103,7 @@ func scoreText(s *runs.Score) string {
 	if s == nil {
 		return ""
 	}
-	return report.ScoreOf(s.Metric, s.Value).String()
+	return release.ScoreOf(s.Metric, s.Value).String()
 }
 
 func number(v *float64) string {
@@ -143,7 +143,7 @@ func epsilonText(m runs.Manifest) string {
 	if !m.Guarantee {
 		return "void"
 	}
-	return report.Up(m.Epsilon)
+	return release.Up(m.Epsilon)
 }
 
 // table prints a result as JSON, CSV or a table with a header.
@@ -200,13 +200,13 @@ func runRunsShow(g *global, dir string, private bool) error {
 		{"run", relative(i.Dir)},
 		{"state", stateOf(i)},
 		{"command", i.Command + ", begun on " + i.Day},
-		{"data", fmt.Sprintf("%s, %s training samples", dataOf(i), report.Grouped(i.Samples))},
+		{"data", fmt.Sprintf("%s, %s training samples", dataOf(i), release.Grouped(i.Samples))},
 		{"model", i.Model},
 	}
 	if i.Method != "" {
 		pairs = append(pairs, [2]string{"method", i.Method})
 	}
-	privacy := fmt.Sprintf("epsilon %s at delta %s", report.Up(i.Epsilon), exact(i.Delta))
+	privacy := fmt.Sprintf("epsilon %s at delta %s", release.Up(i.Epsilon), exact(i.Delta))
 	if !i.Guarantee {
 		privacy = "no guarantee: the seed is insecure, or there is no noise"
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 )
 
 func newRunsCompareCommand(g *global) *cobra.Command {

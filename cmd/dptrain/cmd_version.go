@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/build"
 	"github.com/dptrain/dptrain/cpu"
-	"github.com/dptrain/dptrain/internal/build"
 )
 
 type versionResult struct {

@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/cluster"
+	"github.com/dptrain/dptrain/cmd/internal/cluster/fleet"
+	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
+	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets"
-	"github.com/dptrain/dptrain/internal/campaign"
-	"github.com/dptrain/dptrain/internal/cluster"
-	"github.com/dptrain/dptrain/internal/fleet"
-	"github.com/dptrain/dptrain/internal/remote"
 	"github.com/dptrain/dptrain/train"
 )
 

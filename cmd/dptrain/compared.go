@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/experiment/planner"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/experiment/planner"
-	"github.com/dptrain/dptrain/internal/report"
 )
 
 // comparedPlans is what "dptrain plan" prints.
@@ -111,7 +111,7 @@ func (r *comparedPlans) tuning(o planner.Option) plannedTuning {
 
 func (r *comparedPlans) print(w io.Writer) {
 	rows(w,
-		[2]string{"data", fmt.Sprintf("%s, %s training samples", r.Dataset, report.Grouped(r.Samples))},
+		[2]string{"data", fmt.Sprintf("%s, %s training samples", r.Dataset, release.Grouped(r.Samples))},
 		[2]string{"candidates", fmt.Sprintf("%d, each tried with probability %v at least", r.Candidates, r.TriedAtLeast)},
 		[2]string{"budget", fmt.Sprintf("epsilon %s at delta %s (%s accounting)", exact(r.Epsilon), exact(r.Delta), r.Accounting)},
 	)
@@ -166,8 +166,8 @@ func (r *comparedPlans) print(w io.Writer) {
 	fmt.Fprintln(w)
 	sentence(w, fmt.Sprintf("Recommended, the least noise with %s:", limits))
 	rows(w,
-		[2]string{"noise", "multiplier " + report.RoundUp(*best.NoiseMultiplier, 8)},
-		[2]string{"privacy", fmt.Sprintf("epsilon %s at delta %s, for tuning and final training together", report.Up(best.Guarantee), exact(r.Delta))},
+		[2]string{"noise", "multiplier " + release.RoundUp(*best.NoiseMultiplier, 8)},
+		[2]string{"privacy", fmt.Sprintf("epsilon %s at delta %s, for tuning and final training together", release.Up(best.Guarantee), exact(r.Delta))},
 		[2]string{"bound", best.Bound},
 	)
 	fmt.Fprintf(w, "\n%s\n", r.Command)
@@ -187,9 +187,9 @@ func (t plannedTrials) name() string {
 func (p plannedTuning) cells() []string {
 	noise := "none"
 	if p.NoiseMultiplier != nil {
-		noise = report.Up(*p.NoiseMultiplier)
+		noise = release.Up(*p.NoiseMultiplier)
 	}
 	return []string{exact(p.Mean), p.name(), noise, fmt.Sprintf("%.2f %%", math.Floor(1e4*p.Tried)/100), whole(p.Gradients)}
 }
 
-func whole(v float64) string { return report.Grouped(int(math.Round(v))) }
+func whole(v float64) string { return release.Grouped(int(math.Round(v))) }

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
 )
 
 // curveFlags say at which steps the model is scored for the released learning curve.

@@ -13,12 +13,12 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/ledger"
-	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -89,7 +89,7 @@ func exitCode(err error) int {
 	case errors.Is(err, datasets.ErrUnavailable):
 		return codeNetwork
 	case is[*train.KeepError](err), errors.Is(err, train.ErrOtherRun), errors.Is(err, train.ErrState),
-		is[*train.DataError](err), is[*table.Error](err), is[*ledger.FileError](err), errors.Is(err, report.ErrNoModel), errors.Is(err, datasets.ErrInvalid), is[*fs.PathError](err):
+		is[*train.DataError](err), is[*table.Error](err), is[*ledger.FileError](err), errors.Is(err, release.ErrNoModel), errors.Is(err, datasets.ErrInvalid), is[*fs.PathError](err):
 		return codeInput
 	}
 	return codeInternal

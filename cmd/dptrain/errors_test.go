@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/internal/engine"
-	"github.com/dptrain/dptrain/internal/experiment"
 	"github.com/dptrain/dptrain/train"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/internal/report"
 )
 
 // yesOrNo is a released model of one number: the logit of no is 0, and that of yes is slope times the number.
@@ -18,7 +18,7 @@ func yesOrNo(t *testing.T, temperature float64, slope float32) string {
 		Label:   table.Label{Name: "y", Task: table.Classification, Classes: classes},
 		Columns: []table.Column{{Name: "x"}}, Shape: []int{1},
 	}
-	return release(t, report.Model{Version: 2, Temperature: temperature, Task: report.Classification, Classes: classes}, schema, []float32{0, slope}, []float32{0, 0})
+	return writeReleased(t, release.Model{Version: 2, Temperature: temperature, Task: release.Classification, Classes: classes}, schema, []float32{0, slope}, []float32{0, 0})
 }
 
 // By hand: with a slope of 2 and temperature 2, x is the logit of yes. The measures of probabilities take the

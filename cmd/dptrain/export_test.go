@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/onnx/onnxtest"
+	"github.com/dptrain/dptrain/cmd/internal/release/onnx/onnxtest"
 )
 
 // exportedModel exports a fixture's model and reads the file.
@@ -125,7 +125,7 @@ func checkTable(t *testing.T, f fixture, dir string, m *onnxtest.Model) {
 
 // A folder of version 1 is exported too, and encoded samples of images give the same as their bytes.
 func TestExportsEarlierAndEncoded(t *testing.T) {
-	earlier := exportedModel(t, filepath.Join("..", "..", "internal", "report", "testdata", "released-1"), "--encoded")
+	earlier := exportedModel(t, filepath.Join("..", "internal", "release", "testdata", "released-1"), "--encoded")
 	x := onnxtest.Tensor{Type: onnxtest.Float, Shape: []int{1, 1, 28, 28}}
 	for j := range 784 {
 		x.Values = append(x.Values, float64(13*j%11-5)/5)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/internal/report"
 )
 
 // fileFlags are the settings of a person's own files that are given once.
@@ -49,7 +49,7 @@ func (s *settings) addFileFlags(cmd *cobra.Command) {
 		s.columns = append(s.columns, f)
 		fs.StringArrayVar(&f.values, def.flag, nil, def.usage)
 	}
-	complete(cmd, "task", report.Classification, report.Regression)
+	complete(cmd, "task", release.Classification, release.Regression)
 }
 
 // overrides returns the settings that the flag gives.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 )
@@ -18,20 +18,20 @@ import (
 // fixture is a released model with random parameters, whose outputs other programs have to reproduce.
 type fixture struct {
 	name  string
-	model report.Model
+	model release.Model
 	table *table.Schema
 	rows  string // CSV, for the models of tables
 }
 
 // fixtures has models of each kind of network and of samples.
 func fixtures() []fixture {
-	grey := func(rows, columns int) *report.Image {
-		return &report.Image{Shape: []int{1, rows, columns}, Channels: []string{"grey"}, Mean: []float64{0.1307}, Std: []float64{0.3081}}
+	grey := func(rows, columns int) *release.Image {
+		return &release.Image{Shape: []int{1, rows, columns}, Channels: []string{"grey"}, Mean: []float64{0.1307}, Std: []float64{0.3081}}
 	}
-	colour := &report.Image{
+	colour := &release.Image{
 		Shape: []int{3, 17, 20}, Channels: []string{"red", "green", "blue"}, Mean: []float64{0.5, 0.25, 0.125}, Std: []float64{0.25, 0.5, 2},
 	}
-	tempered := report.Activation{Scale: 1.5, Temperature: 2.5, Offset: 0.75}
+	tempered := release.Activation{Scale: 1.5, Temperature: 2.5, Offset: 0.75}
 	people := &table.Schema{
 		Label: table.Label{Name: "answer", Task: table.Classification, Classes: []string{"no", "maybe", "<=50K & é"}},
 		Columns: []table.Column{
@@ -49,14 +49,14 @@ func fixtures() []fixture {
 		Shape:   []int{2},
 	}
 	return []fixture{
-		{"people", report.Model{Network: "mlp:5", Activation: tempered, Temperature: 2.5}, people,
+		{"people", release.Model{Network: "mlp:5", Activation: tempered, Temperature: 2.5}, people,
 			"since,plain,code,colour,age,other\n1700000001.25,0.5,1,green,200,x\n1700000500,-1,2, ,30.5,y\n1699999000,1e-3,2,blue,40,z\n1700000000, 7 ,1,red,17,\n"},
-		{"numbers", report.Model{Network: "linear"}, numbers, "a,b\n0.1,0.2\n-0.3,5\n0,-7\n"},
-		{"features", report.Model{Dataset: "cifar-10", Network: "linear", Features: "resnet20", Image: colour, Shape: []int{64}, Outputs: 10}, nil, ""},
-		{"grey", report.Model{Dataset: "mnist", Network: "cnn", Image: grey(14, 15), Shape: []int{1, 14, 15}, Outputs: 4, Temperature: 0.5}, nil, ""},
-		{"colour", report.Model{Dataset: "photos", Network: "cnn", Activation: tempered, Image: colour, Shape: []int{3, 17, 20}, Outputs: 3, Classes: []string{"a", "b", "c"}}, nil, ""},
-		{"flat", report.Model{Dataset: "glyphs", Network: "linear", Image: grey(4, 3), Shape: []int{1, 4, 3}, Outputs: 2}, nil, ""},
-		{"texts", report.Model{Dataset: "imdb", Network: "embedding", Shape: []int{7}, Vocabulary: 40, Tokens: "bert-base-cased", Outputs: 2, Classes: []string{"negative", "positive"}}, nil, ""},
+		{"numbers", release.Model{Network: "linear"}, numbers, "a,b\n0.1,0.2\n-0.3,5\n0,-7\n"},
+		{"features", release.Model{Dataset: "cifar-10", Network: "linear", Features: "resnet20", Image: colour, Shape: []int{64}, Outputs: 10}, nil, ""},
+		{"grey", release.Model{Dataset: "mnist", Network: "cnn", Image: grey(14, 15), Shape: []int{1, 14, 15}, Outputs: 4, Temperature: 0.5}, nil, ""},
+		{"colour", release.Model{Dataset: "photos", Network: "cnn", Activation: tempered, Image: colour, Shape: []int{3, 17, 20}, Outputs: 3, Classes: []string{"a", "b", "c"}}, nil, ""},
+		{"flat", release.Model{Dataset: "glyphs", Network: "linear", Image: grey(4, 3), Shape: []int{1, 4, 3}, Outputs: 2}, nil, ""},
+		{"texts", release.Model{Dataset: "imdb", Network: "embedding", Shape: []int{7}, Vocabulary: 40, Tokens: "bert-base-cased", Outputs: 2, Classes: []string{"negative", "positive"}}, nil, ""},
 	}
 }
 
@@ -64,10 +64,10 @@ func fixtures() []fixture {
 func (f fixture) write(t *testing.T) (dir string) {
 	t.Helper()
 	m := f.model
-	if m.Activation == (report.Activation{}) {
-		m.Activation = report.Activation{Scale: 2, Temperature: 2, Offset: 1}
+	if m.Activation == (release.Activation{}) {
+		m.Activation = release.Activation{Scale: 2, Temperature: 2, Offset: 1}
 	}
-	m.Task = report.Classification
+	m.Task = release.Classification
 	if f.table != nil {
 		input, err := json.Marshal(map[string]*table.Schema{"table": f.table})
 		if err != nil {
@@ -94,7 +94,7 @@ func (f fixture) write(t *testing.T) (dir string) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r := report.Release{Parameters: parameters, Model: m, Score: report.Score{Metric: train.Accuracy}, Privacy: report.Privacy{Epsilon: 1, Delta: 1e-5, Samples: 10}}
+	r := release.Release{Parameters: parameters, Model: m, Score: release.Score{Metric: train.Accuracy}, Privacy: release.Privacy{Epsilon: 1, Delta: 1e-5, Samples: 10}}
 	if err := r.Write(dir); err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/internal/ui"
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -184,7 +184,7 @@ func (f *follower) Tuning(p tuner.PrivateProgress) { f.show(func() { f.showTunin
 // done, unless the console is watched: the share at which the final run begins gives the number of trials away, and a
 // scheduler keeps standard error where others read it.
 func (f *follower) showTuning(p tuner.PrivateProgress) {
-	console, watched, epsilon := f.console, f.console.Watched(), "epsilon "+report.Up(f.epsilon)
+	console, watched, epsilon := f.console, f.console.Watched(), "epsilon "+release.Up(f.epsilon)
 	switch {
 	case !watched:
 		console.Working("training, " + epsilon)

@@ -10,8 +10,8 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/ui"
 )
 
 // global holds the flags of the root command and the outputs, for all commands.

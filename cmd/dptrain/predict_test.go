@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/internal/report"
 )
 
 // line is a released model that predicts 10 times a number, for labels that were clipped to 0 to 50.
@@ -24,7 +24,7 @@ func line(t *testing.T) string {
 		Label:   table.Label{Name: "y", Task: table.Regression, Clip: &table.Range{Low: 0, High: 50}, Scale: &table.Scale{Shift: 0, Divisor: 10}},
 		Columns: []table.Column{{Name: "x"}}, Shape: []int{1},
 	}
-	return release(t, report.Model{Task: report.Regression}, schema, []float32{1}, []float32{0})
+	return writeReleased(t, release.Model{Task: release.Regression}, schema, []float32{1}, []float32{0})
 }
 
 // said runs a command and returns both outputs and the exit code.
@@ -89,7 +89,7 @@ func digits(t *testing.T) string {
 	t.Helper()
 	weights := make([]float32, 784*10)
 	weights[1] = 1
-	dir := release(t, report.Model{Task: report.Classification}, table.Schema{Label: table.Label{Task: table.Classification, Classes: make([]string, 10)}, Shape: []int{1, 28, 28}}, weights, make([]float32, 10))
+	dir := writeReleased(t, release.Model{Task: release.Classification}, table.Schema{Label: table.Label{Task: table.Classification, Classes: make([]string, 10)}, Shape: []int{1, 28, 28}}, weights, make([]float32, 10))
 	path := filepath.Join(dir, "model.json")
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -8,20 +8,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 )
 
 // planResult is what --dry-run prints as JSON.
 type planResult struct {
-	Dataset string         `json:"dataset"`
-	Model   string         `json:"model"`
-	Privacy report.Privacy `json:"privacy"`
-	Memory  float64        `json:"memory_bytes"` // an estimate of the maximum
+	Dataset string          `json:"dataset"`
+	Model   string          `json:"model"`
+	Privacy release.Privacy `json:"privacy"`
+	Memory  float64         `json:"memory_bytes"` // an estimate of the maximum
 	// Warnings are the weaknesses of the plan, among them those of its privacy, and why its model may be a poor one.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -32,19 +32,19 @@ func newPlanResult(p *experiment.Plan) planResult {
 
 // runResult is what a training prints as JSON. It holds nothing private.
 type runResult struct {
-	Dataset         string                 `json:"dataset"`
-	Model           string                 `json:"model"`
-	TestAccuracy    *float64               `json:"test_accuracy,omitempty"`  // of a classification
-	TestR2          *float64               `json:"test_r2,omitempty"`        // of a regression
-	HeldOut         *heldOutResult         `json:"held_out,omitempty"`       // instead of a test score
-	Constant        float64                `json:"test_score_of_a_constant"` // of the best constant answer
-	Warning         string                 `json:"warning,omitempty"`        // about the model
-	Cautions        []string               `json:"plan_warnings,omitempty"`  // why the plan's model may be a poor one
-	Hyperparameters report.Hyperparameters `json:"hyperparameters"`
-	Privacy         report.Privacy         `json:"privacy"`
-	Directory       string                 `json:"directory"`
-	AddsUp          string                 `json:"adds_up"` // the cost of another run on the same data
-	Curve           []train.Point          `json:"learning_curve,omitempty"`
+	Dataset         string                  `json:"dataset"`
+	Model           string                  `json:"model"`
+	TestAccuracy    *float64                `json:"test_accuracy,omitempty"`  // of a classification
+	TestR2          *float64                `json:"test_r2,omitempty"`        // of a regression
+	HeldOut         *heldOutResult          `json:"held_out,omitempty"`       // instead of a test score
+	Constant        float64                 `json:"test_score_of_a_constant"` // of the best constant answer
+	Warning         string                  `json:"warning,omitempty"`        // about the model
+	Cautions        []string                `json:"plan_warnings,omitempty"`  // why the plan's model may be a poor one
+	Hyperparameters release.Hyperparameters `json:"hyperparameters"`
+	Privacy         release.Privacy         `json:"privacy"`
+	Directory       string                  `json:"directory"`
+	AddsUp          string                  `json:"adds_up"` // the cost of another run on the same data
+	Curve           []train.Point           `json:"learning_curve,omitempty"`
 }
 
 // heldOutResult is a score that was estimated on held-out samples.
@@ -67,7 +67,7 @@ func newRunResult(p *experiment.Plan, o experiment.Outcome, directory string) ru
 		out.HeldOut = &heldOutResult{string(r.Score.Metric), r.Score.Value, *i}
 		return out
 	}
-	if r.Model.Task == report.Regression {
+	if r.Model.Task == release.Regression {
 		out.TestR2 = &r.Score.Value
 	} else {
 		out.TestAccuracy = &r.Score.Value
@@ -107,10 +107,10 @@ func modelText(e configs.Experiment) string {
 	if !models.Activated(e.Model) {
 		return e.Model
 	}
-	return e.Model + ", activation " + report.Activation(e.Activation).String()
+	return e.Model + ", activation " + release.Activation(e.Activation).String()
 }
 
-func trialsText(t *report.Tuning) string {
+func trialsText(t *release.Tuning) string {
 	if t.Repetitions == configs.Fixed {
 		return fmt.Sprintf("%v, a fixed number, over %s", t.MeanRepetitions, spaceText(t.Space))
 	}
@@ -118,17 +118,17 @@ func trialsText(t *report.Tuning) string {
 }
 
 // heldOutText says which private samples score models, and how far noise moves a score: see train.HeldOut.
-func heldOutText(h *report.HeldOut, s experiment.Samples) string {
+func heldOutText(h *release.HeldOut, s experiment.Samples) string {
 	size := h.Rate * float64(s.Train)
 	off, score := h.NoiseMultiplier/2/size, "an accuracy by about %.2g percentage points"
 	if s.Schema != nil && s.Schema.Label.Task == table.Regression {
 		off, score = 4*off/100, "R² by about %.2g"
 	}
 	return fmt.Sprintf("about %s of the rows, private too, score the models with noise multiplier %s, which moves "+score+"; no run trains on them",
-		report.Grouped(int(size+0.5)), report.RoundUp(h.NoiseMultiplier, 4), 100*off)
+		release.Grouped(int(size+0.5)), release.RoundUp(h.NoiseMultiplier, 4), 100*off)
 }
 
-func methodText(t *report.Tuning) string {
+func methodText(t *release.Tuning) string {
 	switch t.Method {
 	case "variant 1":
 		return fmt.Sprintf("variant 1: tune on a random %.4g %% of the data, train on the rest", 100*t.SubsetRate)
@@ -138,7 +138,7 @@ func methodText(t *report.Tuning) string {
 	return "baseline: tune on all of the data, release the best trial"
 }
 
-func budgetText(p report.Privacy) string {
+func budgetText(p release.Privacy) string {
 	covers := "for one training run; no tuning is covered"
 	if p.Tuning != nil {
 		covers = "for tuning and final training together"
@@ -146,7 +146,7 @@ func budgetText(p report.Privacy) string {
 			covers = "for tuning, which trains the released model"
 		}
 	}
-	text := fmt.Sprintf("epsilon %s at delta %s, %s", report.Up(p.Epsilon), exact(p.Delta), covers)
+	text := fmt.Sprintf("epsilon %s at delta %s, %s", release.Up(p.Epsilon), exact(p.Delta), covers)
 	if whose := p.Protects(); whose != "" {
 		text += ", " + whose
 	}
@@ -157,19 +157,19 @@ func budgetText(p report.Privacy) string {
 }
 
 // addsUp states the cost of a second run, which most people forget.
-func addsUp(p report.Privacy) string {
+func addsUp(p release.Privacy) string {
 	if p.Insecure {
 		return "no epsilon covers this release, nor what else is made from the same data together with it"
 	}
 	return fmt.Sprintf("whatever else is made from the same data adds to this; two runs like this one: epsilon %s at delta %s",
-		report.Up(2*p.Epsilon), exact(min(1, 2*p.Delta)))
+		release.Up(2*p.Epsilon), exact(min(1, 2*p.Delta)))
 }
 
 // printResult prints the outcome of a run, and its directory.
 func printResult(w io.Writer, p *experiment.Plan, o experiment.Outcome, directory string) {
 	directory = relative(directory)
 	r, v := o.Release, o.Verdict
-	score := fmt.Sprintf("%s on the public test set of %s; %s has %s", r.Score, report.Grouped(p.Samples.Test), v.Answer, v.Constant)
+	score := fmt.Sprintf("%s on the public test set of %s; %s has %s", r.Score, release.Grouped(p.Samples.Test), v.Answer, v.Constant)
 	if i := r.Score.HeldOut; i != nil {
 		low, high := r.Score, r.Score
 		low.Value, high.Value = i[0], i[1]

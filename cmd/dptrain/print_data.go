@@ -6,17 +6,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/experiment/features"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/features"
-	"github.com/dptrain/dptrain/internal/report"
 )
 
 // dataRows returns the rows of a plan that describe its data.
 func dataRows(e configs.Experiment, s experiment.Samples) [][2]string {
 	if s.Schema == nil {
-		rows := [][2]string{{"data", fmt.Sprintf("%s, %s training samples; %s test samples, which are public", e.Dataset, report.Grouped(s.Train), report.Grouped(s.Test))}}
+		rows := [][2]string{{"data", fmt.Sprintf("%s, %s training samples; %s test samples, which are public", e.Dataset, release.Grouped(s.Train), release.Grouped(s.Test))}}
 		if s.Features != "" {
 			rows = append(rows, [2]string{"features", fmt.Sprintf("%d for each image, of %s with its public weights", features.Size, s.Features)})
 		}
@@ -24,12 +24,12 @@ func dataRows(e configs.Experiment, s experiment.Samples) [][2]string {
 	}
 	if e.Data.Test == "" {
 		return [][2]string{
-			{"data", fmt.Sprintf("%s, %s rows; no public rows", filepath.Base(e.Data.Train), report.Grouped(s.Train))},
+			{"data", fmt.Sprintf("%s, %s rows; no public rows", filepath.Base(e.Data.Train), release.Grouped(s.Train))},
 			{"columns", schemaText(s.Schema)},
 		}
 	}
 	return [][2]string{
-		{"data", fmt.Sprintf("%s, %s rows; %s, %s rows, which are public", filepath.Base(e.Data.Train), report.Grouped(s.Train), filepath.Base(e.Data.Test), report.Grouped(s.Test))},
+		{"data", fmt.Sprintf("%s, %s rows; %s, %s rows, which are public", filepath.Base(e.Data.Train), release.Grouped(s.Train), filepath.Base(e.Data.Test), release.Grouped(s.Test))},
 		{"columns", schemaText(s.Schema)},
 	}
 }

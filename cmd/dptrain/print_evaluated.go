@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 )
 
 // printEvaluated prints the result of an evaluation.
 func printEvaluated(w io.Writer, e evaluated) {
 	if e.Accuracy == nil {
 		rows(w,
-			[2]string{"rows", report.Grouped(e.Rows)},
+			[2]string{"rows", release.Grouped(e.Rows)},
 			[2]string{"root mean squared error", fmt.Sprintf("%.5g", *e.RootMeanSquare)},
 			[2]string{"mean absolute error", fmt.Sprintf("%.5g", *e.MeanAbsolute)},
 			[2]string{"R²", figureOr(e.R2, "none: every label is the same")})
@@ -28,7 +28,7 @@ func printEvaluated(w io.Writer, e evaluated) {
 		of = "of " + e.Classes[1].Class
 	}
 	rows(w,
-		[2]string{"rows", report.Grouped(e.Rows)},
+		[2]string{"rows", release.Grouped(e.Rows)},
 		[2]string{"accuracy", fmt.Sprintf("%.2f %%", 100**e.Accuracy)},
 		[2]string{"log loss", figureOr(e.LogLoss, unbounded)},
 		[2]string{"calibration error", figureOr(e.CalibrationError, unbounded)},
@@ -37,7 +37,7 @@ func printEvaluated(w io.Writer, e evaluated) {
 	fmt.Fprintln(w)
 	lines := [][]string{{"CLASS", "ROWS", "RIGHT", "PREDICTED"}}
 	for _, c := range e.Classes {
-		lines = append(lines, []string{c.Class, report.Grouped(c.Rows), report.Grouped(c.Right), report.Grouped(c.Predicted)})
+		lines = append(lines, []string{c.Class, release.Grouped(c.Rows), release.Grouped(c.Right), release.Grouped(c.Predicted)})
 	}
 	columns(w, lines...)
 	printConfusion(w, e)
@@ -65,7 +65,7 @@ func printConfusion(w io.Writer, e evaluated) {
 		lines[0] = append(lines[0], e.Classes[i].Class)
 		line := []string{e.Classes[i].Class}
 		for _, n := range row {
-			line = append(line, report.Grouped(n))
+			line = append(line, release.Grouped(n))
 		}
 		lines = append(lines, line)
 	}

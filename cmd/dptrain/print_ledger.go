@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/ledger"
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 )
 
 // ledgerResult is what "dptrain ledger" prints as JSON. All of it is private.
@@ -119,11 +119,11 @@ func (d ledgerData) print(w io.Writer) {
 	}
 	t := d.Together
 	pairs := [][2]string{
-		{"data", fmt.Sprintf("%s, %s rows", strings.Join(names, ", "), report.Grouped(d.Rows))},
+		{"data", fmt.Sprintf("%s, %s rows", strings.Join(names, ", "), release.Grouped(d.Rows))},
 	}
 	switch {
 	case t.Apart():
-		pairs = append(pairs, [2]string{"together", fmt.Sprintf("%s releases, %s", report.Grouped(t.Releases), t.Bound)})
+		pairs = append(pairs, [2]string{"together", fmt.Sprintf("%s releases, %s", release.Grouped(t.Releases), t.Bound)})
 	case t.Releases == 0:
 		text := "no release so far"
 		if t.Void > 0 {
@@ -131,12 +131,12 @@ func (d ledgerData) print(w io.Writer) {
 		}
 		pairs = append(pairs, [2]string{"together", text})
 	case t.Releases == 1:
-		pairs = append(pairs, [2]string{"together", fmt.Sprintf("1 release: epsilon %s at delta %s", report.Up(t.Epsilon), exact(t.Delta))})
+		pairs = append(pairs, [2]string{"together", fmt.Sprintf("1 release: epsilon %s at delta %s", release.Up(t.Epsilon), exact(t.Delta))})
 	default:
 		pairs = append(pairs,
-			[2]string{"together", fmt.Sprintf("%s releases: epsilon %s at delta %s", report.Grouped(t.Releases), report.Up(t.Epsilon), exact(t.Delta))},
+			[2]string{"together", fmt.Sprintf("%s releases: epsilon %s at delta %s", release.Grouped(t.Releases), release.Up(t.Epsilon), exact(t.Delta))},
 			[2]string{"bound", t.Bound},
-			[2]string{"sum", fmt.Sprintf("epsilon %s at delta %s, by simple addition", report.Up(t.SumEpsilon), strconv.FormatFloat(t.SumDelta, 'g', 12, 64))})
+			[2]string{"sum", fmt.Sprintf("epsilon %s at delta %s, by simple addition", release.Up(t.SumEpsilon), strconv.FormatFloat(t.SumDelta, 'g', 12, 64))})
 	}
 	if t.Void > 0 {
 		pairs = append(pairs, [2]string{"no guarantee", fmt.Sprintf("%d %s; no epsilon covers what %s revealed", t.Void, plural(t.Void, "release", "releases"), plural(t.Void, "it", "they"))})
@@ -155,7 +155,7 @@ func (d ledgerData) print(w io.Writer) {
 	fmt.Fprintln(w)
 	lines := [][]string{{"BEGAN, UTC", "RUN", "COMMAND", "DATA", "EPSILON", "DELTA"}}
 	for _, r := range d.Releases {
-		epsilon, delta := report.Up(r.Epsilon), exact(r.Delta)
+		epsilon, delta := release.Up(r.Epsilon), exact(r.Delta)
 		if !r.Guarantee {
 			epsilon, delta = "none", "no guarantee"
 		}
@@ -168,7 +168,7 @@ func spentText(spent *float64) string {
 	if spent == nil {
 		return "more than any epsilon"
 	}
-	return report.Up(*spent)
+	return release.Up(*spent)
 }
 
 // floored rounds what is left of a budget down to four decimals.

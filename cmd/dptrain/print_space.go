@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/tuner"
 )
 
 // spaceText returns a description of the search space in half a line.
-func spaceText(s report.Space) string {
+func spaceText(s release.Space) string {
 	var texts []string
 	for _, p := range s.Parameters {
 		switch name := p.Name; {
@@ -36,16 +36,16 @@ func spaceText(s report.Space) string {
 }
 
 // missedText states the probability that the best candidate isn't tried.
-func missedText(s report.Space) string {
+func missedText(s release.Space) string {
 	what := "a given candidate isn't tried"
 	if s.Search == configs.SearchRandom {
 		what = "a given tenth of the region isn't tried"
 	}
-	return fmt.Sprintf("%s in %s %% of runs", what, report.RoundUp(100*s.Missed, 1))
+	return fmt.Sprintf("%s in %s %% of runs", what, release.RoundUp(100*s.Missed, 1))
 }
 
 // ratesText returns the range of the final learning rate.
-func ratesText(t *report.Tuning) string {
+func ratesText(t *release.Tuning) string {
 	s := t.Space
 	text := fmt.Sprintf("%.4g to %.4g", s.FinalLearningRates[0], s.FinalLearningRates[1])
 	if s.FinalLearningRates[0] == s.FinalLearningRates[1] {
@@ -62,11 +62,11 @@ func ratesText(t *report.Tuning) string {
 	return text
 }
 
-func runText(e configs.Experiment, p report.Privacy) string {
+func runText(e configs.Experiment, p release.Privacy) string {
 	text := experiment.Optimizer(e.Training, 0).String()
 	switch {
 	case p.Steps > 0:
-		text += fmt.Sprintf(", %s steps at sampling rate %v", report.Grouped(p.Steps), p.SamplingRate)
+		text += fmt.Sprintf(", %s steps at sampling rate %v", release.Grouped(p.Steps), p.SamplingRate)
 	case len(p.Tuning.Space.Runs) > 0:
 		text += spread(p.Tuning.Space.Runs)
 	}
@@ -83,7 +83,7 @@ func spread(runs []tuner.Run) string {
 		low.Steps, high.Steps = min(low.Steps, r.Steps), max(high.Steps, r.Steps)
 		low.SamplingRate, high.SamplingRate = min(low.SamplingRate, r.SamplingRate), max(high.SamplingRate, r.SamplingRate)
 	}
-	text := fmt.Sprintf(", %s to %s steps at sampling rate %v", report.Grouped(low.Steps), report.Grouped(high.Steps), low.SamplingRate)
+	text := fmt.Sprintf(", %s to %s steps at sampling rate %v", release.Grouped(low.Steps), release.Grouped(high.Steps), low.SamplingRate)
 	if low.SamplingRate != high.SamplingRate {
 		text += fmt.Sprintf(" to %v", high.SamplingRate)
 	}
@@ -95,7 +95,7 @@ const maxRuns = 24
 
 // noiseRows returns the rows of a plan that describe its noise. Given noise is printed as it was given. Calibrated
 // noise is rounded up, so that the printed noise meets the budget too.
-func noiseRows(p configs.Privacy, stated report.Privacy) [][2]string {
+func noiseRows(p configs.Privacy, stated release.Privacy) [][2]string {
 	row := func(text string) [2]string { return [2]string{"noise", text} }
 	given := p.NoiseMultiplier != nil
 	switch {
@@ -104,7 +104,7 @@ func noiseRows(p configs.Privacy, stated report.Privacy) [][2]string {
 	case given && p.Fixed == configs.FixedEpochs:
 		return [][2]string{row(fmt.Sprintf("multiplier %s, as given", exact(*p.NoiseMultiplier)))}
 	case stated.NoiseMultiplier > 0 && !given:
-		return [][2]string{row(fmt.Sprintf("multiplier %s, %s epsilon %s", report.RoundUp(stated.NoiseMultiplier, 8), meets(p, stated, "the smallest that meets", "which meets"), exact(*p.Epsilon)))}
+		return [][2]string{row(fmt.Sprintf("multiplier %s, %s epsilon %s", release.RoundUp(stated.NoiseMultiplier, 8), meets(p, stated, "the smallest that meets", "which meets"), exact(*p.Epsilon)))}
 	}
 	space := stated.Tuning.Space
 	if line := space.Line; line != nil {
@@ -119,7 +119,7 @@ func noiseRows(p configs.Privacy, stated report.Privacy) [][2]string {
 
 // meets returns smallest if calibrated noise is the minimum that meets the budget, and else otherwise: bounds jump
 // where there is little noise, and then epsilon is well below the budget.
-func meets(p configs.Privacy, stated report.Privacy, smallest, otherwise string) string {
+func meets(p configs.Privacy, stated release.Privacy, smallest, otherwise string) string {
 	if stated.Epsilon >= 0.999**p.Epsilon {
 		return smallest
 	}
@@ -127,7 +127,7 @@ func meets(p configs.Privacy, stated report.Privacy, smallest, otherwise string)
 }
 
 // runRows returns a row for the noise of each kind of run, up to maxRuns.
-func runRows(p configs.Privacy, stated report.Privacy) [][2]string {
+func runRows(p configs.Privacy, stated release.Privacy) [][2]string {
 	runs := stated.Tuning.Space.Runs
 	text := "multipliers with which all kinds of runs cost the same alone, " + meets(p, stated, "the smallest that meet", "which meet") + " epsilon " + exact(*p.Epsilon)
 	if stated.Tuning.Space.Division == configs.DivisionNoise {
@@ -141,13 +141,13 @@ func runRows(p configs.Privacy, stated report.Privacy) [][2]string {
 		if i == maxRuns {
 			return append(out, [2]string{"", fmt.Sprintf("... and %d more; --json shows all", len(runs)-i)})
 		}
-		out = append(out, [2]string{"", fmt.Sprintf("sampling rate %v, %s steps: %s", r.SamplingRate, report.Grouped(r.Steps), report.RoundUp(r.NoiseMultiplier, 8))})
+		out = append(out, [2]string{"", fmt.Sprintf("sampling rate %v, %s steps: %s", r.SamplingRate, release.Grouped(r.Steps), release.RoundUp(r.NoiseMultiplier, 8))})
 	}
 	return out
 }
 
 // divisionRows returns a row if the budget is to be divided in a way that has no effect.
-func divisionRows(e configs.Experiment, stated report.Privacy) [][2]string {
+func divisionRows(e configs.Experiment, stated release.Privacy) [][2]string {
 	if e.Tuning.Division == "" || stated.Tuning == nil || stated.Tuning.Space.Division != "" {
 		return nil
 	}
@@ -162,7 +162,7 @@ func divisionRows(e configs.Experiment, stated report.Privacy) [][2]string {
 }
 
 // foundRows returns rows for the hyperparameters that tuning found, or for the learning rate that was given.
-func foundRows(r report.Release) [][2]string {
+func foundRows(r release.Release) [][2]string {
 	h := r.Hyperparameters
 	if h.TunedLearningRate == nil {
 		return [][2]string{{"learning rate", fmt.Sprintf("%.4g", h.LearningRate)}}
@@ -186,7 +186,7 @@ func foundRows(r report.Release) [][2]string {
 		}
 	}
 	if len(space.Runs) != 1 {
-		out = append(out, [2]string{"run", fmt.Sprintf("%s steps with noise multiplier %s", report.Grouped(h.Steps), report.RoundUp(h.NoiseMultiplier, 8))})
+		out = append(out, [2]string{"run", fmt.Sprintf("%s steps with noise multiplier %s", release.Grouped(h.Steps), release.RoundUp(h.NoiseMultiplier, 8))})
 	}
 	return out
 }

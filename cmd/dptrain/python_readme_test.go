@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/internal/report"
 )
 
 // snippet returns the Python between two of the README's markers.
@@ -34,7 +34,7 @@ func snippet(t *testing.T, name string) string {
 
 // The README's programs predict what dptrain predicts.
 func TestREADMEPython(t *testing.T) {
-	f := fixture{"readme", report.Model{Network: "mlp:6,5", Temperature: 1.5}, &table.Schema{
+	f := fixture{"readme", release.Model{Network: "mlp:6,5", Temperature: 1.5}, &table.Schema{
 		Label: table.Label{Name: "died", Task: table.Classification, Classes: []string{"no", "yes", "?"}},
 		Columns: []table.Column{
 			{Name: "age", Clip: &table.Range{Low: 20, High: 80}, Scale: &table.Scale{Shift: 50, Divisor: 10}},

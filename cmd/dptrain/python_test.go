@@ -60,7 +60,7 @@ func TestPythonPackage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	earlier, err := filepath.Abs(filepath.Join("..", "..", "internal", "report", "testdata"))
+	earlier, err := filepath.Abs(filepath.Join("..", "internal", "release", "testdata"))
 	if err != nil {
 		t.Fatal(err)
 	}

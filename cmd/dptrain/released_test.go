@@ -12,13 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
-// release writes a released linear model whose parameters are known.
-func release(t *testing.T, m report.Model, s table.Schema, weights, bias []float32) (dir string) {
+// writeReleased writes a released linear model whose parameters are known.
+func writeReleased(t *testing.T, m release.Model, s table.Schema, weights, bias []float32) (dir string) {
 	t.Helper()
 	input, err := json.Marshal(map[string]*table.Schema{"table": &s})
 	if err != nil {
@@ -26,7 +26,7 @@ func release(t *testing.T, m report.Model, s table.Schema, weights, bias []float
 	}
 	m.Version = max(m.Version, 1)
 	m.Dataset, m.Network, m.Shape, m.Outputs, m.Input = "files", "linear", s.Shape, s.Outputs(), input
-	m.Activation = report.Activation{Scale: 2, Temperature: 2, Offset: 1}
+	m.Activation = release.Activation{Scale: 2, Temperature: 2, Offset: 1}
 	parameters, err := safetensors.Encode([]safetensors.Tensor{
 		{Name: "fc1.weight", Shape: []int{len(weights) / len(bias), len(bias)}, Data: weights},
 		{Name: "fc1.bias", Shape: []int{1, len(bias)}, Data: bias},
@@ -88,7 +88,7 @@ func TestPredictAndEvaluateClasses(t *testing.T) {
 		},
 		Shape: []int{3},
 	}
-	dir := release(t, report.Model{Task: report.Classification, Classes: classes}, schema, []float32{
+	dir := writeReleased(t, release.Model{Task: release.Classification, Classes: classes}, schema, []float32{
 		0, 5, 0, // green
 		4, 0, 0, // red
 		0, 0, 1, // age
@@ -145,7 +145,7 @@ func TestPredictTakesTheTemperature(t *testing.T) {
 		Label:   table.Label{Name: "y", Task: table.Classification, Classes: classes},
 		Columns: []table.Column{{Name: "x"}}, Shape: []int{1},
 	}
-	dir := release(t, report.Model{Version: 2, Temperature: 2, Task: report.Classification, Classes: classes}, schema, []float32{0, 4}, []float32{0, -2})
+	dir := writeReleased(t, release.Model{Version: 2, Temperature: 2, Task: release.Classification, Classes: classes}, schema, []float32{0, 4}, []float32{0, -2})
 	records, err := csv.NewReader(strings.NewReader(output(t, "predict", dir, file(t, "x\n0\n1\n")))).ReadAll()
 	if err != nil || len(records) != 3 {
 		t.Fatalf("%v, %v", records, err)
@@ -168,7 +168,7 @@ func TestPredictAndEvaluateNumbers(t *testing.T) {
 		Columns: []table.Column{{Name: "x", Scale: &table.Scale{Shift: 10, Divisor: 5}}},
 		Shape:   []int{1},
 	}
-	dir := release(t, report.Model{Task: report.Regression}, schema, []float32{2}, []float32{1})
+	dir := writeReleased(t, release.Model{Task: release.Regression}, schema, []float32{2}, []float32{1})
 	rows := file(t, "y,x\n110,10\n190,20\n")
 	if got := output(t, "predict", dir, rows); got != "row,y\n1,110\n2,150\n" {
 		t.Errorf("predicted %q", got)

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 )
 
 // stopped returns a scene with a run on files of one's own that was stopped in its training.

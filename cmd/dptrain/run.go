@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/runs"
-	"github.com/dptrain/dptrain/internal/ui"
 	"github.com/dptrain/dptrain/train"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/internal/runs"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -59,8 +59,8 @@ func TestWhoWatches(t *testing.T) {
 func TestSmallestNoise(t *testing.T) {
 	epsilon := 8.0
 	p := configs.Privacy{Epsilon: &epsilon}
-	several := &report.Tuning{Space: report.Space{Runs: []tuner.Run{{SamplingRate: 0.1, Steps: 10, NoiseMultiplier: 2}, {SamplingRate: 0.2, Steps: 10, NoiseMultiplier: 3}}}}
-	one := &report.Tuning{Space: report.Space{Runs: several.Space.Runs[:1]}}
+	several := &release.Tuning{Space: release.Space{Runs: []tuner.Run{{SamplingRate: 0.1, Steps: 10, NoiseMultiplier: 2}, {SamplingRate: 0.2, Steps: 10, NoiseMultiplier: 3}}}}
+	one := &release.Tuning{Space: release.Space{Runs: several.Space.Runs[:1]}}
 	for _, c := range []struct {
 		met  float64
 		want [2]string
@@ -70,12 +70,12 @@ func TestSmallestNoise(t *testing.T) {
 		{7.99, [2]string{", which meets epsilon 8", ", which meet epsilon 8"}},
 		{3, [2]string{", which meets epsilon 8", ", which meet epsilon 8"}},
 	} {
-		stated := report.Privacy{Epsilon: c.met, Tuning: one}
+		stated := release.Privacy{Epsilon: c.met, Tuning: one}
 		stated.NoiseMultiplier = 2
 		if got := noiseRows(p, stated)[0][1]; !strings.HasSuffix(got, c.want[0]) {
 			t.Errorf("epsilon %v, one kind of runs: %q, want %q", c.met, got, c.want[0])
 		}
-		if got := noiseRows(p, report.Privacy{Epsilon: c.met, Tuning: several}); len(got) != 3 || !strings.HasSuffix(got[0][1], c.want[1]) {
+		if got := noiseRows(p, release.Privacy{Epsilon: c.met, Tuning: several}); len(got) != 3 || !strings.HasSuffix(got[0][1], c.want[1]) {
 			t.Errorf("epsilon %v, two kinds of runs: %q, want %q", c.met, got, c.want[1])
 		}
 	}
@@ -84,10 +84,10 @@ func TestSmallestNoise(t *testing.T) {
 // No probability is above 1, however many of them are added.
 func TestAddsUp(t *testing.T) {
 	const want = "whatever else is made from the same data adds to this; two runs like this one: epsilon 6 at delta 1"
-	if got := addsUp(report.Privacy{Epsilon: 3, Delta: 0.75}); got != want {
+	if got := addsUp(release.Privacy{Epsilon: 3, Delta: 0.75}); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := addsUp(report.Privacy{Epsilon: 3, Delta: 0.75, Insecure: true}); strings.ContainsAny(got, "0123456789") {
+	if got := addsUp(release.Privacy{Epsilon: 3, Delta: 0.75, Insecure: true}); strings.ContainsAny(got, "0123456789") {
 		t.Errorf("a void guarantee: %s", got)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 )
 
 // storeVariable names the folder of runs, for all commands.

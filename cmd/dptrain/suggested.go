@@ -7,16 +7,16 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/internal/report"
 )
 
 // suggest returns settings for the columns of a public file, with comments.
 func suggest(file string, d table.Description, opts describeOptions) (*dataSettings, error) {
 	s := &dataSettings{
 		head: []string{
-			fmt.Sprintf("Suggested by dptrain data describe for the %s rows of %s.", report.Grouped(d.Rows), file),
+			fmt.Sprintf("Suggested by dptrain data describe for the %s rows of %s.", release.Grouped(d.Rows), file),
 			"USE THIS ONLY IF THAT FILE IS PUBLIC. The constants are released with the model, and no guarantee covers them.",
 			"Look it through: a column that isn't ignored is learned from, and you know better than its numbers what it is.",
 		},
@@ -107,12 +107,12 @@ func (s *dataSettings) suggestLabel(c table.Summary, task string, rows int) erro
 		return nil
 	}
 	if c.Missing > 0 {
-		s.notef("%s: no label in %s of the %s rows; leave such rows out of all files, or list all classes if NA, None or their like is one", c.Name, report.Grouped(c.Missing), report.Grouped(rows))
+		s.notef("%s: no label in %s of the %s rows; leave such rows out of all files, or list all classes if NA, None or their like is one", c.Name, release.Grouped(c.Missing), release.Grouped(rows))
 	}
 	if len(c.Words) > 0 {
-		s.notef("%s: %s labels aren't numbers (%s); leave such rows out of all files if their labels are missing", c.Name, report.Grouped(c.Texts), strings.Join(c.Words, ", "))
+		s.notef("%s: %s labels aren't numbers (%s); leave such rows out of all files if their labels are missing", c.Name, release.Grouped(c.Texts), strings.Join(c.Words, ", "))
 	}
-	regression := task == report.Regression || task == "" && c.Task() == table.Regression
+	regression := task == release.Regression || task == "" && c.Task() == table.Regression
 	if !regression {
 		s.suggestClasses(c, task)
 		return nil
@@ -135,7 +135,7 @@ func (s *dataSettings) suggestClasses(c table.Summary, task string) {
 	const most = 10
 	var classes []string
 	for i, name := range c.Categories {
-		classes = append(classes, fmt.Sprintf("%s (%s)", name, report.Grouped(c.Counts[i])))
+		classes = append(classes, fmt.Sprintf("%s (%s)", name, release.Grouped(c.Counts[i])))
 	}
 	if len(classes) > most {
 		classes = append(classes[:most], "…")
@@ -185,12 +185,12 @@ func (s *dataSettings) suggestNumbers(c table.Summary, scale [2]float64, rows in
 	}
 	if m, ok := c.SuggestedMissing(); ok {
 		s.data.Missing[c.Name] = configs.Missing(m)
-		remark := fmt.Sprintf("missing in %s of %s rows", report.Grouped(c.Missing), report.Grouped(rows))
+		remark := fmt.Sprintf("missing in %s of %s rows", release.Grouped(c.Missing), release.Grouped(rows))
 		if len(c.Shape) > 0 {
-			remark = fmt.Sprintf("missing values: %s; here the fill is the mean", report.Grouped(c.Missing))
+			remark = fmt.Sprintf("missing values: %s; here the fill is the mean", release.Grouped(c.Missing))
 		}
 		if len(c.Words) > 0 {
-			remark += fmt.Sprintf(", a word instead in %s", report.Grouped(c.Texts))
+			remark += fmt.Sprintf(", a word instead in %s", release.Grouped(c.Texts))
 		}
 		s.remarkf("missing", c.Name, "%s", remark)
 	} else if s.gaps && len(c.Shape) == 0 {
@@ -219,7 +219,7 @@ func (s *dataSettings) suggestCategories(c table.Summary) {
 		list = append(list, "")
 	}
 	if c.Missing > 0 {
-		remarks = append(remarks, report.Grouped(c.Missing)+" missing")
+		remarks = append(remarks, release.Grouped(c.Missing)+" missing")
 	}
 	if once > 0 && !slices.Contains(list, table.All) {
 		list = append(list, table.All)

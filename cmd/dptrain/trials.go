@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dptrain/dptrain/cmd/internal/cluster/fleet"
+	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/configs"
-	"github.com/dptrain/dptrain/internal/experiment"
-	"github.com/dptrain/dptrain/internal/fleet"
-	"github.com/dptrain/dptrain/internal/remote"
 	"github.com/dptrain/dptrain/tuner"
 )
 

@@ -40,13 +40,16 @@ func (g *G) Ids(name string, shape ...int) *gorgonia.Node {
 }
 
 // Param adds a parameter with values from U(-0.5, 0.5), a scalar if no shape is given.
-func (g *G) Param(name string, shape ...int) *gorgonia.Node {
+func (g *G) Param(name string, shape ...int) *gorgonia.Node { return g.param(0.5, name, shape...) }
+
+// param adds a parameter with values from U(-bound, bound).
+func (g *G) param(bound float64, name string, shape ...int) *gorgonia.Node {
 	values := make([]float32, tensor.Shape(shape).TotalSize())
 	if len(shape) == 0 {
 		values = make([]float32, 1)
 	}
 	for i := range values {
-		values[i] = g.random.Float32() - 0.5
+		values[i] = float32(2*bound) * (g.random.Float32() - 0.5)
 	}
 	n := gorgonia.NewTensor(g.Graph, g.dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name),
 		gorgonia.WithValue(g.value(values, shape)))

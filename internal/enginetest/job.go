@@ -2,25 +2,12 @@ package enginetest
 
 import (
 	"math"
-	"math/rand/v2"
 
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/random"
-	"github.com/dptrain/dptrain/models"
 	"gorgonia.org/gorgonia"
 )
-
-// MLP returns the program of a network of the given widths with bound parameters.
-func MLP(t TB, widths ...int) *compile.Program {
-	t.Helper()
-	n, err := models.MLP(models.Options{}, widths...)
-	var src compile.Source
-	if err == nil {
-		src, err = Bound(n, rand.NewPCG(3, 4))
-	}
-	return compiled(t, src, err)
-}
 
 // derived returns a program of two layers, of which the first one's weights are computed of a parameter.
 func derived(t TB) *compile.Program {

@@ -14,13 +14,13 @@ import (
 
 // The reference and Gorgonia's tape machine agree on the models of this project, in float64.
 func TestReferenceIsTheTapeMachine(t *testing.T) {
-	for _, name := range enginetest.Networks() {
+	for _, name := range []string{"cnn", "mlp"} {
 		build := func() compile.Source {
-			n, err := enginetest.Network(name, models.Options{Double: true})
+			n, err := models.New(name, []int{1, 28, 28}, 10, models.Options{Double: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			src, err := enginetest.Bound(n, rand.NewPCG(1, 2))
+			src, err := enginetest.Bound(compile.Source{Inputs: n.Inputs, Params: n.Parameters, Output: n.Output, Cost: n.Cost}, n.Initial(rand.NewPCG(1, 2)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,10 +3,8 @@ package enginetest
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 
 	"github.com/dptrain/dptrain/internal/compile"
-	"github.com/dptrain/dptrain/models"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -47,7 +45,8 @@ func (z Graph) Double() (compile.Source, error) {
 	return z.draw(g)
 }
 
-// Zoo returns one graph for each thing that a rule must get right, and the models, the one of texts with small shapes.
+// Zoo returns one graph for each thing that a rule must get right, and the paper's networks, the one of texts with
+// small shapes.
 func Zoo() map[string]Graph {
 	all := maps.Clone(shapes)
 	maps.Copy(all, functions())
@@ -57,22 +56,7 @@ func Zoo() map[string]Graph {
 	maps.Copy(all, droppings)
 	maps.Copy(all, joined())
 	maps.Copy(all, transformed())
-	for _, name := range Networks() {
-		all[name] = Graph{0, func(g *G) (compile.Source, error) {
-			n, err := Network(name, models.Options{Batch: g.Batch, Double: g.dtype == tensor.Float64})
-			if err != nil {
-				return compile.Source{}, err
-			}
-			return Bound(n, rand.NewPCG(1, 2))
-		}}
-	}
-	all["embedding classifier"] = Graph{0, func(g *G) (compile.Source, error) {
-		n, err := models.EmbeddingClassifier(models.Options{Batch: g.Batch, Double: g.dtype == tensor.Float64}, 30, 9, 4, 5, 3)
-		if err != nil {
-			return compile.Source{}, err
-		}
-		return Bound(n, rand.NewPCG(1, 2))
-	}}
+	maps.Copy(all, networks)
 	return all
 }
 

@@ -260,7 +260,7 @@ class TestAgainstDptrain(unittest.TestCase):
 
 @unittest.skipUnless(EARLIER, "DPTRAIN_EARLIER isn't set")
 class TestEarlier(unittest.TestCase):
-    # The outputs are those of internal/report/testdata/outputs.py, which reads the file by itself.
+    # The outputs are those of cmd/internal/release/testdata/outputs.py, which reads the file by itself.
     def test_version_1(self):
         model = dptrain.load(os.path.join(EARLIER, "released-1"))
         x = np.array([[((7 * i + 13 * j) % 11 - 5) / 5 for j in range(784)] for i in range(2)])

@@ -1,0 +1,331 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/cmd/internal/cluster"
+	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cpu"
+)
+
+var build = cluster.Build{Version: "test", Hash: "a", Platform: "test"}
+
+// quiet is a follower that shows nothing.
+type quiet struct{}
+
+func (quiet) Note(string)                      {}
+func (quiet) Warn(string)                      {}
+func (quiet) Loading(float64, float64, string) {}
+func (quiet) Working(float64)                  {}
+
+// written writes a file of n rows with two classes, and returns its path.
+func written(t *testing.T, name string, n int) string {
+	t.Helper()
+	text := strings.Builder{}
+	text.WriteString("a,b,y\n")
+	for i := range n {
+		fmt.Fprintf(&text, "%v,%v,%d\n", float64(i%17)/17, float64(i%5)/5, i%2)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// ownFiles returns a tuning of some trials on own files.
+func ownFiles(t *testing.T, training, test, variant string) experiment.Settings {
+	t.Helper()
+	var overrides []configs.Override
+	for _, o := range [][2]string{
+		{"dataset", "files"}, {"data.train", training}, {"data.test", test}, {"data.label", "y"}, {"privacy.variant", variant},
+		{"privacy.mean_repetitions", "4"}, {"privacy.epochs", "1"}, {"privacy.sampling_rate", "0.1"},
+	} {
+		overrides = append(overrides, configs.Override{Key: o[0], Value: o[1]})
+	}
+	e, err := configs.Resolve(configs.File{}, overrides)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := uint64(3)
+	return experiment.Settings{Experiment: e, Tune: true, InsecureSeed: &seed}
+}
+
+func loaded(t *testing.T, s experiment.Settings) *experiment.Plan {
+	t.Helper()
+	p, err := experiment.New(s)
+	if err == nil {
+		err = errors.Join(p.Settle(), p.Load(t.Context(), nil, nothing{}))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+type nothing struct{ experiment.Follower }
+
+func (nothing) Note(string)                       {}
+func (nothing) Warn(string)                       {}
+func (nothing) Progress(float64, float64, string) {}
+
+// scene is a server with a board.
+type scene struct {
+	t     *testing.T
+	file  cluster.File
+	board *cluster.Board
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	server, err := cluster.Embed(t.TempDir(), "127.0.0.1:0", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	s := &scene{t: t, file: server.File}
+	if s.board, err = s.connect().Board(t.Context(), "campaign", build, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.board.Close)
+	return s
+}
+
+func (s *scene) connect() *cluster.Conn {
+	s.t.Helper()
+	c, err := cluster.Connect(s.t.Context(), s.file, "test", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(c.Close)
+	return c
+}
+
+// work starts a worker with copies of files, until stop is called.
+func (s *scene) work(training, test string, wrap func(Executor) cluster.Executor) (stop func()) {
+	s.t.Helper()
+	hash, err := HashFiles(training, test)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	m := &remote.Machine{Engine: cpu.New(cpu.Options{}), Program: "a", Train: training, Test: test}
+	ctx, cancel := context.WithCancel(s.t.Context())
+	var running sync.WaitGroup
+	conn := s.connect()
+	running.Go(func() {
+		_, err := conn.Serve(ctx, cluster.Worker{Build: build, Lanes: Lanes(nil, hash, "cpu"), Batch: 2, Idle: -1}, wrap(Executor{Machine: m, Follower: quiet{}}))
+		if !errors.Is(err, context.Canceled) {
+			s.t.Error(err)
+		}
+	})
+	return func() { cancel(); running.Wait(); m.Close() }
+}
+
+// A tuning of own files whose trials workers carry out releases what it releases alone, also if a worker delivers what
+// is no outcome, or one trial's outcome for another's.
+func TestTrialsByWorkers(t *testing.T) {
+	training, test := written(t, "train.csv", 400), written(t, "test.csv", 100)
+	for variant, spoil := range map[string]bool{"1": false, "baseline": true} {
+		settings := ownFiles(t, training, test, variant)
+		p := loaded(t, settings)
+		key := p.Key()
+		want, err := p.Run(t.Context(), cpu.New(cpu.Options{}), experiment.Job{Key: key}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newScene(t)
+		hash, err := HashFiles(training, test)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The worker's files lie elsewhere.
+		stop := s.work(written(t, "other.csv", 400), written(t, "names.csv", 100), func(e Executor) cluster.Executor {
+			if spoil {
+				return &spoiler{Executor: e, seen: map[string]bool{}}
+			}
+			return e
+		})
+		digest, err := p.DataDigest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		trials := &Trials{
+			Fleet: Fleet{Board: s.board, Files: hash}, Data: digest[:], Order: remote.Order{Run: "run1", Name: "trials", Settings: settings},
+			Tell: func(text string) { told = append(told, text) },
+		}
+		got, err := p.Run(t.Context(), cpu.New(cpu.Options{}), experiment.Job{Key: key, Trials: trials}, nil)
+		stop()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(parameters(want), parameters(got)); diff != "" {
+			t.Errorf("variant %s (-here +by workers)\n%s", variant, diff)
+		}
+		if spoil != (len(told) > 0) {
+			t.Errorf("variant %s: told %q", variant, told)
+		}
+	}
+}
+
+func parameters(o experiment.Outcome) any {
+	var out [][]float32
+	for _, p := range o.Release.Parameters {
+		out = append(out, p.Values)
+	}
+	return []any{out, o.Release.Score, fmt.Sprintf("%+v", o.Release.Privacy)}
+}
+
+// spoiler delivers wrongly what it does first.
+type spoiler struct {
+	Executor
+	seen map[string]bool
+}
+
+func (s *spoiler) Do(ctx context.Context, jobs []cluster.Job, progress func(float64)) ([][]byte, error) {
+	bodies, err := s.Executor.Do(ctx, jobs, progress)
+	if err != nil {
+		return nil, err
+	}
+	first := len(s.seen) == 0
+	if len(bodies) > 1 && first {
+		slices.Reverse(bodies)
+	} else if first {
+		bodies[0] = []byte("{}")
+	}
+	for _, j := range jobs {
+		s.seen[j.ID] = true
+	}
+	return bodies, nil
+}
+
+// Workers take what the coordinator posts for them: on their data, and their engine or any.
+func TestLanes(t *testing.T) {
+	orders := map[string]string{"": "mnist-any", "auto": "mnist-any", "cpu": "mnist-cpu", "cuda": "mnist-cuda"}
+	for engine, want := range orders {
+		o := remote.Order{Settings: experiment.Settings{Experiment: configs.Experiment{Dataset: "mnist"}}}
+		if got := (&Fleet{Engine: engine}).lane(o); got != want {
+			t.Errorf("engine %q: lane %q, want %q", engine, got, want)
+		}
+	}
+	if got, want := Lanes([]string{"mnist"}, "", "cuda"), []string{"mnist-cuda", "mnist-any"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("lanes %q, want %q", got, want)
+	}
+	o := remote.Order{Settings: experiment.Settings{Experiment: configs.Experiment{Dataset: configs.Files}}}
+	if lane := (&Fleet{Files: "abc"}).lane(o); !slices.Contains(Lanes(nil, "abc", "cpu"), lane) || slices.Contains(Lanes(nil, "abd", "cpu"), lane) {
+		t.Errorf("own files: lane %q", lane)
+	}
+}
+
+// Of the workers that are there, those with other files can't do a tuning's trials.
+func TestAble(t *testing.T) {
+	training, test, other := written(t, "train.csv", 400), written(t, "test.csv", 100), written(t, "other.csv", 401)
+	s := newScene(t)
+	hash, err := HashFiles(training, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Fleet{Board: s.board, Files: hash}
+	o := remote.Order{Settings: ownFiles(t, training, test, "1")}
+	if able, all := f.Able(o); able != 0 || all != 0 {
+		t.Errorf("%d of %d workers", able, all)
+	}
+	same := func(e Executor) cluster.Executor { return e }
+	defer s.work(other, test, same)()
+	defer s.work(training, test, same)()
+	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		able, all := f.Able(o)
+		if able == 1 && all == 2 {
+			break
+		}
+		if able > 1 || all > 2 || time.Since(begin) > 30*time.Second {
+			t.Fatalf("%d of %d workers", able, all)
+		}
+	}
+}
+
+func TestHashFiles(t *testing.T) {
+	a, b := written(t, "a.csv", 3), written(t, "b.csv", 4)
+	seen := map[string]bool{}
+	for _, pair := range [][2]string{{a, a}, {a, b}, {b, a}, {b, b}, {a, ""}, {b, ""}} {
+		h, err := HashFiles(pair[0], pair[1])
+		if err != nil || seen[h] {
+			t.Errorf("%q: %s, %v", pair, h, err)
+		}
+		seen[h] = true
+	}
+	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none"), os.DevNull} {
+		if _, err := HashFiles(a, path); err == nil {
+			t.Errorf("%s has a hash", path)
+		}
+	}
+}
+
+// A result that can't be read, such as one that waits of another version of dptrain, is made again if its order is out,
+// and forgotten if it isn't. It doesn't end the coordinator, unless it comes again and again.
+func TestResultsThatCantBeRead(t *testing.T) {
+	training, test := written(t, "train.csv", 400), written(t, "test.csv", 100)
+	settings := ownFiles(t, training, test, "1")
+	p := loaded(t, settings)
+	hash, err := HashFiles(training, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range []int64{1, 1 << 30} {
+		s := newScene(t)
+		f := &Fleet{Board: s.board, Files: hash}
+		garbler := &garbler{left: wrong}
+		stop := s.work(training, test, func(e Executor) cluster.Executor { garbler.Executor = e; return garbler })
+		order := remote.Order{Run: "run1", Name: "a run", Settings: settings, Key: p.Key()}
+		earlier := cluster.Job{ID: "earlier", Lane: f.lane(order), Group: "g", Secret: order.Key[:]}
+		if earlier.Body, err = order.Marshal(); err == nil {
+			err = s.board.Post(t.Context(), earlier) // its result is of another run
+		}
+		if err = errors.Join(err, f.Post(t.Context(), order)); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		d, err := f.Next(ctx)
+		for d == nil && err == nil { // none came for a while
+			d, err = f.Next(ctx)
+		}
+		cancel()
+		stop()
+		if wrong == 1 && (err != nil || d.Run != "run1" || d.Failure != "") {
+			t.Errorf("%v, run %s %s", err, d.Run, d.Failure)
+		}
+		if wrong > 1 && (err == nil || !strings.Contains(err.Error(), "decode a delivery")) {
+			t.Errorf("%d wrong results: %v", wrong, err)
+		}
+	}
+}
+
+// garbler delivers what can't be read.
+type garbler struct {
+	Executor
+	left int64
+}
+
+func (g *garbler) Do(ctx context.Context, jobs []cluster.Job, progress func(float64)) ([][]byte, error) {
+	bodies, err := g.Executor.Do(ctx, jobs, progress)
+	for k := range bodies {
+		if g.left > 0 {
+			bodies[k], g.left = []byte("{}"), g.left-1
+		}
+	}
+	return bodies, err
+}

@@ -1,0 +1,77 @@
+package experiment
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets/table"
+)
+
+// muchScaled is the maximum magnitude of values in a column that was scaled to about 1.
+const muchScaled = 50
+
+// largeColumns returns the columns in which public rows have values above muchScaled. scaled reports whether all of
+// these have a scale already: then clipping helps.
+func largeColumns(s *table.Schema, public *table.Samples) (names []string, scaled bool) {
+	scaled = true
+	for i, v := range s.Largest(public) {
+		if v > muchScaled {
+			names = append(names, s.Columns[i].Name)
+			scaled = scaled && s.Columns[i].Scale != nil
+		}
+	}
+	return names, scaled && len(names) > 0
+}
+
+// fileNotes returns what to know about the user's own files before they are trained on: columns that are left out, and
+// labels of public rows that the clip constants change.
+func fileNotes(d configs.Data, s *table.Schema, public *table.Samples, unnamed ...string) []string {
+	var notes []string
+	for _, file := range unnamed {
+		notes = append(notes, fmt.Sprintf("the first column of %s has no name; it is left out as row numbers or names", filepath.Base(file)))
+	}
+	if public == nil {
+		return notes
+	}
+	if n := s.ClippedLabels(public); n > 0 {
+		c := s.Label.Clip
+		notes = append(notes, fmt.Sprintf("%s of the %s labels of %s lie beyond %v to %v of --clip %s, and are taken as the nearer bound in training: a wider range keeps them, and needs more noise",
+			release.Grouped(n), release.Grouped(public.N), filepath.Base(d.Test), c.Low, c.High, s.Label.Name))
+	}
+	return notes
+}
+
+// warning returns a warning of columns of large values, whose share of a clipped gradient leaves little to the others.
+// It is empty if there are none.
+func (s Samples) warning(test string) string {
+	names, shown := s.large, s.large
+	if len(names) == 0 {
+		return ""
+	}
+	more := ""
+	if len(names) > 5 {
+		shown, more = names[:5], fmt.Sprintf(" and %d more", len(names)-5)
+	}
+	columns, file := strings.Join(shown, ", ")+more, filepath.Base(test)
+	if s.outliers {
+		return fmt.Sprintf("values far above 1 in %s of %s, scaled as they are: a few outliers drown the other rows; %s", columns, file, s.closerClip())
+	}
+	return fmt.Sprintf("values far above 1 in %s of %s: a model learns little from columns that aren't scaled; \"dptrain data describe\" suggests --scale and --clip from public rows", columns, file)
+}
+
+// closerClip returns the remedy for outliers of scaled columns. Its example clips the first one to ten divisors on
+// either side of its shift, with enough digits to tell the two bounds apart whatever the shift.
+func (s Samples) closerClip() string {
+	name := s.large[0]
+	example := ""
+	for _, c := range s.Schema.Columns {
+		if c.Name == name {
+			low, high := c.Scale.Shift-10*c.Scale.Divisor, c.Scale.Shift+10*c.Scale.Divisor
+			example = fmt.Sprintf(", as in --clip %s=%.9g,%.9g", name, min(low, high), max(low, high))
+		}
+	}
+	return "clip closer by public constants" + example
+}

@@ -1,0 +1,251 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/given"
+	"github.com/dptrain/dptrain/train"
+)
+
+// tableOptions returns the settings as options of package table.
+func tableOptions(e configs.Experiment) table.Options {
+	d := e.Data
+	return table.Options{
+		Label: d.Label, Task: table.Task(d.Task), Classes: d.Classes, Ignore: d.Ignore,
+		Columns: d.Columns, Shapes: d.Shapes, Categories: d.Categories, Missing: missingOf(d), Clip: d.Clip, Scale: d.Scale,
+		Unit: d.Unit, Text: d.Text, TextLength: e.TextLength,
+	}
+}
+
+func missingOf(d configs.Data) map[string]table.Missing {
+	out := map[string]table.Missing{}
+	for name, m := range d.Missing {
+		out[name] = table.Missing(m)
+	}
+	return out
+}
+
+// ownFiles holds a person's own files between [New] and [Plan.Load].
+type ownFiles struct {
+	private *table.File    // open
+	public  *table.Samples // all rows of the public file; nil if there is none
+	units   *table.Units   // of the private file; nil if a row is the unit
+}
+
+func (f *ownFiles) close() error {
+	if f == nil {
+		return nil
+	}
+	return f.private.Close()
+}
+
+// readPublic infers the schema from settings and the public test file, and reads its rows. Without that file, which is
+// possible if private samples are held out to score models, the schema is that of the settings, and there are no rows.
+// unnamed reports whether the file's first column has no name.
+func readPublic(e configs.Experiment) (s *table.Schema, rows *table.Samples, unnamed bool, err error) {
+	d := e.Data
+	if err := d.Complete(e.Privacy.Holdout > 0); err != nil {
+		return nil, nil, false, &Error{Usage, err}
+	}
+	if d.Test == "" {
+		if s, err = table.SchemaOf(tableOptions(e)); err != nil {
+			return nil, nil, false, withoutPublicRows(err)
+		}
+		if s.Label.Task == table.Regression && s.Label.Scale == nil {
+			return nil, nil, false, usagef("data.scale: the label %s has no scale, and scores on held-out rows count errors in units of it; give --scale %[1]s=MIDDLE,SPREAD, with a usual value and a usual distance from it", s.Label.Name)
+		}
+		return s, nil, false, nil
+	}
+	if sameFile(d.Train, d.Test) {
+		return nil, nil, false, usagef("data.test: %s and %s are one file: the training file is private and the test file public; give two files", d.Train, d.Test)
+	}
+	options := tableOptions(e)
+	if err := options.Validate(); err != nil {
+		return nil, nil, false, explainedTable(err)
+	}
+	file, err := table.Open(d.Test)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if s, err = table.Infer(file, options); err != nil {
+		return nil, nil, false, explainedTable(err)
+	}
+	rows, err = s.Read(file, table.Testing)
+	return s, rows, file.Unnamed(), table.Cited(err)
+}
+
+// withoutPublicRows says where a setting comes from if no public file has it.
+func withoutPublicRows(err error) error {
+	var option *table.OptionError
+	if errors.As(err, &option) {
+		return usagef("data.%w; without public test rows the settings say what columns and classes there are: \"dptrain data schema\" writes them", option)
+	}
+	return err
+}
+
+// countRows opens a training file and counts its rows. The caller has to close the file.
+func countRows(s *table.Schema, path string) (*table.File, int, error) {
+	file, err := table.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	n, err := s.Count(file)
+	if err != nil {
+		return nil, 0, errors.Join(err, file.Close())
+	}
+	return file, n, nil
+}
+
+// sameFile reports whether two paths, however they are written, lead to one file. Paths that lead nowhere don't.
+func sameFile(a, b string) bool {
+	first, errFirst := os.Stat(a)
+	second, errSecond := os.Stat(b)
+	return errFirst == nil && errSecond == nil && os.SameFile(first, second)
+}
+
+// explainedTable names an option by its setting.
+func explainedTable(err error) error {
+	var option *table.OptionError
+	if errors.As(err, &option) {
+		return usagef("data.%w", option)
+	}
+	return err
+}
+
+// describeFiles reads the public rows, counts the private ones and builds the network, so that a plan fails wherever
+// its run would.
+func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
+	schema, public, unnamed, err := readPublic(e)
+	if err != nil {
+		return Samples{}, nil, err
+	}
+	if _, err := modelOf(describeModel(e, release.Model{Shape: schema.Shape, Vocabulary: wordsOf(schema), Outputs: schema.Outputs()})); err != nil {
+		return Samples{}, nil, err
+	}
+	s := Samples{Schema: schema}
+	if public != nil {
+		s.Test = public.N
+		s.large, s.outliers = largeColumns(schema, public)
+		if squaredError(e, schema) {
+			s.stable = stableRate(schema, public)
+		}
+	}
+	private, n, err := countRows(schema, e.Data.Train)
+	if err != nil {
+		return Samples{}, nil, err
+	}
+	if public == nil {
+		if err := tableOptions(e).CheckColumns(private); err != nil {
+			return Samples{}, nil, errors.Join(err, private.Close())
+		}
+	}
+	var without []string
+	if unnamed {
+		without = append(without, e.Data.Test)
+	}
+	if private.Unnamed() {
+		without = append(without, e.Data.Train)
+	}
+	s.notes = fileNotes(e.Data, schema, public, without...)
+	files := &ownFiles{private: private, public: public}
+	if s.Train, files.units, err = countUnits(e.Data, private, n); err != nil {
+		return Samples{}, nil, errors.Join(err, private.Close())
+	}
+	return s, files, nil
+}
+
+// load reads the private rows and closes their file. Rows in another number than the plan's are an [Error].
+func (f *ownFiles) load(ctx context.Context, d configs.Data, s Samples, progress Follower) (out loaded, err error) {
+	schema, public := s.Schema, f.public
+	var publicTokens *tokenised // first: it is no use to read private rows if the vocabulary can't be had
+	if public == nil {
+		_, err = tokensOf(ctx, schema, &table.Samples{}, progress)
+	} else {
+		publicTokens, err = tokensOf(ctx, schema, public, progress)
+	}
+	if err != nil {
+		return loaded{}, errors.Join(err, f.close())
+	}
+	private, err := schema.Read(f.private, table.Training)
+	var content table.Sketch
+	if err == nil {
+		content, err = table.SketchOf(f.private)
+	}
+	if err = errors.Join(err, f.close()); err != nil {
+		return loaded{}, err
+	}
+	privateTokens, err := tokensOf(ctx, schema, private, progress)
+	if err != nil {
+		return loaded{}, err
+	}
+	units, err := f.unitRows(d, schema, private, privateTokens)
+	if err != nil {
+		return loaded{}, err
+	}
+	if units.count(private.N) != s.Train {
+		return loaded{}, inputf("%s: %s rows, and the plan is for %s; run again when nothing writes to the file", d.Train, release.Grouped(private.N), release.Grouped(s.Train))
+	}
+	overlap := ""
+	if public != nil {
+		if overlap, err = checkOverlap(d, schema.Overlap(private, public)); err != nil {
+			return loaded{}, err
+		}
+	}
+	training, err := labelled(schema, private, privateTokens)
+	if err != nil {
+		return loaded{}, fmt.Errorf("%s: %w", d.Train, err)
+	}
+	var test train.Labelled
+	if public != nil {
+		if test, err = labelled(schema, public, publicTokens); err != nil {
+			return loaded{}, fmt.Errorf("%s: %w", d.Test, err)
+		}
+	}
+	input, err := json.Marshal(inputOf{Table: schema})
+	if err != nil {
+		return loaded{}, fmt.Errorf("encode the schema: %w", err)
+	}
+	if overlap == "" && public != nil {
+		overlap, err = sharedUnits(d, f.units)
+	}
+	if err != nil {
+		return loaded{}, err
+	}
+	return loaded{units: units, train: training.Inputs(), test: test, whole: training, privateWarning: overlap, identity: ledger.OfFile(filepath.Base(d.Train), s.Train, content), model: release.Model{
+		Shape: schema.Shape, Vocabulary: privateTokens.size(), Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
+	}}, nil
+}
+
+// checkOverlap returns an error for a test file whose rows are all training rows, and a warning where the files share
+// more rows than chance explains. Both depend on private rows: they are for standard error and the private log.
+func checkOverlap(d configs.Data, o table.Overlap) (warning string, err error) {
+	train, test := filepath.Base(d.Train), filepath.Base(d.Test)
+	switch {
+	case o.All():
+		return "", inputf("data.test: all %s rows of %s are rows of %s too, and test rows are public: the guarantee protects none of them; give test rows that aren't trained on",
+			release.Grouped(o.Public), test, train)
+	case o.Many():
+		return fmt.Sprintf("%s of the %s rows of %s are rows of %s too: test rows are public, and the guarantee protects none of them; this count is private",
+			release.Grouped(o.Shared), release.Grouped(o.Public), test, train), nil
+	}
+	return "", nil
+}
+
+// labelled returns rows, or the tokens that their texts are, with their labels. It keeps the memory of the rows.
+func labelled(s *table.Schema, rows *table.Samples, t *tokenised) (train.Labelled, error) {
+	samples := given.Away(t.columns(rows)...)
+	if s.Label.Task == table.Regression {
+		return train.RegressionOf(samples, rows.Numbers)
+	}
+	return train.ClassificationOf(samples, rows.Classes, s.Outputs())
+}

@@ -1,0 +1,64 @@
+package experiment
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/train"
+)
+
+func file(t *testing.T, contents string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	if err := os.WriteFile(path, []byte(contents), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// loadOwn loads a person's own files for training.
+func loadOwn(t *testing.T, d configs.Data) (loaded, error) {
+	t.Helper()
+	e := experiment(t, "model=linear")
+	e.Dataset, e.Data = configs.Files, d
+	s, files, err := describe(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files.load(t.Context(), d, s, nil)
+}
+
+// Labels are clipped in the private file alone, neither file is taken for the other, and columns and classes come from
+// the public one. The compared columns are those that engines get.
+func TestLoadFiles(t *testing.T) {
+	columns := func(d *train.Data) string { return fmt.Sprint(reflect.ValueOf(d).Elem().FieldByName("columns")) }
+	l, err := loadOwn(t, configs.Data{
+		Train: file(t, "x,y,private\n1,12,0\n2,-1,0\n3,7,0\n"), Test: file(t, "y,x\n12,8\n4,4\n"), Label: "y", Task: "regression",
+		Clip: map[string][2]float64{"y": {0, 10}}, Scale: map[string][2]float64{"y": {5, 2}, "x": {0, 4}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := columns(l.train), "{3 [{[0.25 0.5 0.75] []} {[2.5 -2.5 1] []}]}"; got != want {
+		t.Errorf("trained on %s, want %s", got, want)
+	}
+	if got, want := columns(l.test.Inputs()), "{2 [{[2 1] []} {[3.5 -0.5] []}]}"; got != want || l.test.Metric() != train.R2 {
+		t.Errorf("scored on %s by %s, want %s", got, l.test.Metric(), want)
+	}
+	if l.model.Outputs != 1 || l.model.Task != release.Regression || !slices.Equal(l.model.Shape, []int{1}) {
+		t.Errorf("the model is %+v", l.model)
+	}
+	l, err = loadOwn(t, configs.Data{Train: file(t, "x,y\n1,b\n2,b\n"), Test: file(t, "y,x\nc,8\nb,4\na,0\n"), Label: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := columns(l.train), "{2 [{[1 2] []} {[0 1 0 0 1 0] []}]}"; got != want || !slices.Equal(l.model.Classes, []string{"a", "b", "c"}) || l.model.Outputs != 3 {
+		t.Errorf("trained on %s of the classes %v, want %s", got, l.model.Classes, want)
+	}
+}

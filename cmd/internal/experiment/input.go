@@ -1,0 +1,98 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/train"
+)
+
+// inputOf is the input of a [release.Model]: how files become samples. It has one field for each kind of files, one of
+// them set. Models of named data sets have no input: see [Released.ReadFiles].
+type inputOf struct {
+	Table *table.Schema `json:"table,omitempty"` // a person's own files
+}
+
+// Rows are the rows of a file, or of a test set, as samples for a released model.
+type Rows struct {
+	Data   *train.Data    // with zeros for labels that weren't read
+	Labels train.Labelled // nil for [table.Predicting]
+	Label  table.Label    // of files: what the model predicts
+}
+
+// Read reads the rows of a file as samples for the model.
+func (r *Released) Read(ctx context.Context, path string, use table.Use, f Follower) (Rows, error) {
+	m := r.Model
+	var in inputOf
+	if len(m.Input) > 0 {
+		if err := json.Unmarshal(m.Input, &in); err != nil {
+			return Rows{}, fmt.Errorf("%w: its input: %w", release.ErrNoModel, err)
+		}
+	}
+	if in.Table != nil {
+		return readTable(ctx, m, in.Table, path, use, f)
+	}
+	return Rows{}, usagef("models of data set %s take no tables; evaluate without a file tells how this one does on the public test set", m.Dataset)
+}
+
+func readTable(ctx context.Context, m release.Model, s *table.Schema, path string, use table.Use, f Follower) (out Rows, err error) {
+	if err := s.Check(); err != nil {
+		return out, fmt.Errorf("%w: %w", release.ErrNoModel, err)
+	}
+	if m.Version < 2 {
+		s.EmptyOnly()
+	}
+	if s.Outputs() != m.Outputs {
+		return out, fmt.Errorf("%w: its schema takes %d outputs, the model has %d", release.ErrNoModel, s.Outputs(), m.Outputs)
+	}
+	if string(s.Label.Task) != m.Task || !slices.Equal(s.Label.Classes, m.Classes) {
+		return out, fmt.Errorf("%w: its schema tells %s of %v, the model %s of %v", release.ErrNoModel, s.Label.Task, s.Label.Classes, m.Task, m.Classes)
+	}
+	if (s.Text() != nil) != (m.Vocabulary > 0) || !slices.Equal(s.Shape, m.Shape) {
+		return out, fmt.Errorf("%w: its schema makes samples of shape %v, texts: %t; the model takes %v, texts: %t", release.ErrNoModel, s.Shape, s.Text() != nil, m.Shape, m.Vocabulary > 0)
+	}
+	rows, err := readRows(s, path, use)
+	if err != nil {
+		return out, err
+	}
+	t, err := tokensOf(ctx, s, rows, f)
+	if err != nil {
+		return out, err
+	}
+	if t.size() != m.Vocabulary {
+		return out, otherVocabulary(t.size(), m.Vocabulary)
+	}
+	out.Label = s.Label
+	if use == table.Predicting {
+		out.Data, err = train.NewTypedData(rows.N, append(t.columns(rows), train.Column{Floats: make([]float32, rows.N*m.Outputs)})...)
+	} else if out.Labels, err = labelled(s, rows, t); err == nil {
+		out.Data = out.Labels.Inputs()
+	}
+	if err != nil {
+		return Rows{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return out, nil
+}
+
+func readRows(s *table.Schema, path string, use table.Use) (_ *table.Samples, err error) {
+	if s.Text() != nil && use == table.Predicting && strings.EqualFold(filepath.Ext(path), ".txt") {
+		texts, err := lines(path)
+		if err == nil && len(texts) == 0 {
+			err = inputf("%s: no texts", path)
+		}
+		return &table.Samples{N: len(texts), Texts: texts}, err
+	}
+	file, err := table.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return s.Read(file, use)
+}

@@ -1,0 +1,86 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/dptrain/dptrain/cmd/internal/runs"
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/tuner"
+)
+
+// Job is how a plan is carried out.
+type Job struct {
+	Key   train.Key     // of all draws: see [Plan.Key]
+	Store train.Store   // keeps what another process needs to go on; nil keeps nothing
+	Every time.Duration // between two saves; 0 means a minute
+	// Trials carries out the trials of a tuning elsewhere, by [Plan.PrivateTrials]; nil trains them here.
+	Trials tuner.PrivateTrials
+	// Curve spaces the points of the released learning curve, none if it is zero. [Plan.CheckCurve] says whether there
+	// can be one.
+	Curve train.Spacing
+}
+
+// keeper returns what keeps the states and scores the learning curves.
+func (j Job) keeper(p *Plan) train.Keeper {
+	keeper := train.Keeper{Store: j.Store, Every: j.Every}
+	if !p.holdsOut() { // held-out samples score a model once
+		keeper.Curve, keeper.Spacing = p.data.test, j.Curve
+	}
+	return keeper
+}
+
+// Space returns the number of bytes that a loaded plan's states and its model take on the disk. It is public: it counts
+// as many trials as one run in twenty exceeds. Of each state there may be two copies for a moment; a state has the
+// parameters and up to two moments.
+func (p *Plan) Space() int64 {
+	parameters := 0
+	for _, n := range p.model.Parameters {
+		parameters += n.Shape().TotalSize()
+	}
+	const copies, tensors, rest = 2, 3, 1 << 20
+	states := copies * tensors * runsHeld(p.Experiment, p.tune)
+	return int64(4*float64(parameters)*(states+1)) + rest
+}
+
+// KeyIn returns the key of the run in a folder: the kept one, or else a new one, which is kept before anything is drawn
+// from it.
+func (p *Plan) KeyIn(folder *runs.Run) (key train.Key, err error) {
+	kept, err := folder.Key()
+	if err != nil {
+		return key, err
+	}
+	if len(kept) == len(key) && train.Key(kept) != (train.Key{}) { // zeros are what a destroyed key leaves
+		return train.Key(kept), nil
+	}
+	if kept != nil {
+		return key, fmt.Errorf("the run in %s can't be resumed: its key is damaged; move it away, and start a new one, which is another release", folder.Dir())
+	}
+	key = p.Key()
+	return key, folder.KeepKey(key[:])
+}
+
+// Key returns a new key, or that of Settings.InsecureSeed.
+func (p *Plan) Key() train.Key {
+	if p.seed != nil {
+		return train.InsecureKey(*p.seed)
+	}
+	return train.NewKey()
+}
+
+// Run carries out a settled plan whose data are loaded. If the job's store has the work of an earlier call, Run goes on
+// from it; the error wraps [train.ErrOtherRun] if plan, data, model or engine arithmetic are others.
+func (p *Plan) Run(ctx context.Context, e train.Engine, j Job, f Follower) (Outcome, error) {
+	outcomes, err := RunAll(ctx, e, []Item{{p, j, f}})
+	switch failed := err.(type) {
+	case tuner.PlanErrors:
+		err = failed[0]
+	case *tuner.PlanError:
+		err = failed.Err
+	}
+	if err != nil {
+		return Outcome{}, err
+	}
+	return outcomes[0], nil
+}

@@ -1,0 +1,106 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"time"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets/table"
+)
+
+// The commands of manifests.
+const (
+	tuneCommand  = "tune"
+	trainCommand = "train"
+)
+
+// Manifest returns the public description of a settled plan, for the run's folder.
+func (p *Plan) Manifest() (runs.Manifest, error) {
+	event, err := accountant.MarshalEvent(p.Event())
+	if err != nil {
+		return runs.Manifest{}, err
+	}
+	m := runs.Manifest{
+		Event:   event,
+		Command: trainCommand, Dataset: p.Experiment.Dataset, Model: p.Experiment.Model, Samples: p.Samples.Train,
+		Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Guarantee: p.guaranteed(),
+	}
+	if p.tune {
+		m.Command, m.Method = tuneCommand, p.privacy.Tuning.Method
+	}
+	return m, nil
+}
+
+// guaranteed reports whether any guarantee holds: the seed is a secret, and there is noise.
+func (p *Plan) guaranteed() bool { return !p.privacy.Insecure && !math.IsInf(p.privacy.Epsilon, 1) }
+
+// Release returns the release that a plan makes in a run, for the ledger. If the plan's data aren't loaded, it reads
+// the private file for its sketch.
+func (p *Plan) Release(run *runs.Run) (ledger.Release, error) {
+	data, err := p.content()
+	if err != nil {
+		return ledger.Release{}, err
+	}
+	r := ledger.Release{
+		Run: "planned", Data: data, Event: p.Event(), Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Void: !p.guaranteed(), Began: time.Now(),
+		Unit: p.Experiment.Data.Unit, RowsPerUnit: p.Experiment.Data.RowsPerUnit,
+	}
+	if run != nil {
+		r.Run, r.Path, r.Command, r.Version = run.Record.ID, run.Dir(), run.Manifest.Command, run.Record.MadeBy
+	}
+	return r, nil
+}
+
+// content returns what the ledger knows the training samples by.
+func (p *Plan) content() (ledger.Data, error) {
+	files := p.files.Load()
+	switch {
+	case p.data != nil:
+		return p.data.identity, nil
+	case p.Experiment.Dataset != configs.Files:
+		return ledger.Named(p.Experiment.Dataset, p.Samples.Train), nil
+	case files == nil:
+		return ledger.Data{}, errClosed
+	}
+	content, err := table.SketchOf(files.private)
+	return ledger.OfFile(p.DataName(), p.Samples.Train, content), err
+}
+
+// Identity returns a hash of a loaded plan's settings, samples and seed, and of the program that carries it out. Runs
+// with equal ones and a seed are the same run. It is private, like a hash of the samples.
+func (p *Plan) Identity(program string) (string, error) {
+	e := p.Experiment
+	e.Performance, e.Data.Train, e.Data.Test = configs.Performance{}, "", ""
+	settings, err := e.YAML()
+	if err != nil {
+		return "", err
+	}
+	training, test := p.data.train.Digest(), p.data.testDigest()
+	text, err := json.Marshal([]any{settings, p.tune, training[:], test[:], p.seed, program})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Tuned reports whether a run tunes.
+func Tuned(m runs.Manifest) bool { return m.Command == tuneCommand }
+
+// DataName returns the name by which people know the plan's data: the name of the data set or of the training file.
+func (p *Plan) DataName() string {
+	if p.Experiment.Dataset == configs.Files {
+		return filepath.Base(p.Experiment.Data.Train)
+	}
+	return p.Experiment.Dataset
+}
+
+// Seed returns Settings.InsecureSeed.
+func (p *Plan) Seed() *uint64 { return p.seed }

@@ -1,0 +1,153 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/train"
+)
+
+// Settings are all settings that a run depends on.
+type Settings struct {
+	configs.Experiment
+	Tune bool // whether to tune hyperparameters; if not, train once with the given ones
+	// If InsecureSeed isn't nil, it seeds all random draws, so that the run can be repeated. The guarantee is then
+	// void.
+	InsecureSeed *uint64
+}
+
+// Plan is a run that [New] describes and [Plan.Settle] plans. Its fields are public. Don't change them.
+type Plan struct {
+	Experiment configs.Experiment
+	Samples    Samples
+	Memory     float64 // bytes, an estimate of the maximum; 0 until Settle
+
+	tune    bool
+	free    float64 // bytes of memory before data are read; +Inf if unknown
+	privacy release.Privacy
+	seed    *uint64
+	work    work // nil until Settle
+	model   train.Model
+	files   atomic.Pointer[ownFiles] // nil once they are loaded or closed
+	data    *loaded                  // nil until Load
+}
+
+// work is a [tuning] or a [training].
+type work interface {
+	event() accountant.Event
+}
+
+// New describes a run: it checks the settings of its data and counts samples. The caller must close the plan.
+func New(s Settings) (*Plan, error) {
+	if !s.Tune {
+		s.Privacy.Holdout = 0 // a run without a search scores no trials
+	}
+	samples, files, err := describe(s.Experiment)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Experiment: s.Experiment, Samples: samples, tune: s.Tune, seed: s.InsecureSeed, free: freeMemory()}
+	p.files.Store(files)
+	return p, nil
+}
+
+// Settle calibrates the noise, or computes epsilon. Call it once. It reads no data, and can run beside [Plan.Load].
+func (p *Plan) Settle() error {
+	w, privacy, err := p.planned()
+	if err != nil {
+		return err
+	}
+	p.work, p.privacy = w, privacy
+	p.privacy.Insecure = p.seed != nil
+	p.privacy = p.privacy.Warned()
+	p.Memory, err = memoryOf(p.Experiment, p.Samples, p.tune)
+	return err
+}
+
+func (p *Plan) planned() (work, release.Privacy, error) {
+	if p.tune {
+		settings, privacy, err := p.planBounded()
+		return tuning{settings}, privacy, err
+	}
+	settings, privacy, err := planTraining(p.Experiment, p.Samples.Train)
+	return training{settings, p.Experiment.Data.RowsPerUnit}, privacy, err
+}
+
+// Close closes the private file of a plan that wasn't loaded.
+func (p *Plan) Close() error { return p.files.Swap(nil).close() }
+
+// Statement returns the settled plan's guarantee and the settings that determine it.
+func (p *Plan) Statement() release.Privacy { return p.privacy }
+
+// Event returns the privacy event of everything that a settled plan does.
+func (p *Plan) Event() accountant.Event { return p.work.event() }
+
+// Cautions returns why the model of a settled plan may be a poor one: learning rates that are too large, too few rows.
+// They are public, and part of the plan.
+func (p *Plan) Cautions() (cautions []string) {
+	for _, w := range []string{p.rateWarning(), p.subsetWarning(), p.publicWarning(), p.heldOutWarning()} {
+		if w != "" {
+			cautions = append(cautions, w)
+		}
+	}
+	return cautions
+}
+
+// Warnings returns the weaknesses of a settled plan, which can be carried out nevertheless: a guarantee that protects
+// little, columns that aren't scaled, too little memory.
+func (p *Plan) Warnings() []string {
+	warnings := p.privacy.Warnings
+	for _, w := range append([]string{p.Samples.warning(p.Experiment.Data.Test), memoryWarning(p.Memory, p.free)}, p.Samples.notes...) {
+		if w != "" {
+			warnings = append(warnings[:len(warnings):len(warnings)], w)
+		}
+	}
+	return warnings
+}
+
+// Load reads the data; call it once. The given engine computes features of images. It should be the CPU engine, even if
+// another engine trains afterwards, so that all engines train on the same features.
+func (p *Plan) Load(ctx context.Context, features train.Engine, f Follower) error {
+	data, err := p.load(ctx, features, f)
+	if err != nil {
+		return err
+	}
+	data.model = describeModel(p.Experiment, data.model)
+	if p.model, err = modelOf(data.model); err != nil {
+		return err
+	}
+	if data.model.Layers, err = layersOf(data.model); err != nil {
+		return err
+	}
+	if p.Experiment.Dataset == configs.Files {
+		f.Note(unitNote(p.Experiment.Data))
+	}
+	if data.privateWarning != "" {
+		f.Warn(data.privateWarning)
+	}
+	data.train.Prepare() // here it costs no time, if the accountant or a GPU's driver is still at work
+	p.data = &data
+	return nil
+}
+
+// errClosed is the error of a plan on the user's own files that has none open.
+var errClosed = errors.New("the plan's files are closed: load it from another plan, or make it again")
+
+func (p *Plan) load(ctx context.Context, features train.Engine, f Follower) (loaded, error) {
+	e := p.Experiment
+	if e.Dataset != configs.Files {
+		data, err := loadSet(ctx, e.Dataset, e.TextLength, features, f)
+		data.identity = ledger.Named(e.Dataset, p.Samples.Train)
+		return data, err
+	}
+	files := p.files.Swap(nil)
+	if files == nil {
+		return loaded{}, errClosed
+	}
+	return files.load(ctx, e.Data, p.Samples, f)
+}

@@ -1,0 +1,79 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"errors"
+
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/train"
+)
+
+// Samples describes an experiment's data. All of it is public.
+type Samples struct {
+	Train, Test int           // numbers of samples
+	Features    string        // the weights that make samples of images; empty for other data
+	Schema      *table.Schema // of the user's own files; nil for named data sets
+
+	large    []string // columns of such files: see largeColumns
+	outliers bool     // all of these are scaled
+	stable   float64  // largest learning rate of a squared error under DP-SGD: see stableRate; 0 where none is known
+	notes    []string // on such files: see fileNotes
+}
+
+// Describe describes an experiment's data. It counts the rows of a private file and reads nothing else of it.
+func Describe(e configs.Experiment) (Samples, error) {
+	s, files, err := describe(e)
+	return s, errors.Join(err, files.close())
+}
+
+// describe is [Describe]. It leaves a person's own files open for [Plan.Load].
+func describe(e configs.Experiment) (Samples, *ownFiles, error) {
+	if e.Dataset == configs.Files {
+		return describeFiles(e)
+	}
+	info, err := datasets.Describe(e.Dataset)
+	if err != nil {
+		return Samples{}, nil, err
+	}
+	if e.TextLength != 0 && info.Vocabulary == 0 {
+		return Samples{}, nil, usagef("text_length: samples of %s are no texts; leave it out", e.Dataset)
+	}
+	return Samples{Train: info.Train, Test: info.Test, Features: featured[e.Dataset]}, nil, nil
+}
+
+// testDigest returns a hash of the public rows; that of nothing if there are none.
+func (l *loaded) testDigest() [sha256.Size]byte {
+	if l.test == nil {
+		return (*train.Data)(nil).Digest()
+	}
+	return l.test.Inputs().Digest()
+}
+
+// scored returns what a loaded plan's models are scored on: the public rows or, if some are held out, the private ones.
+func (p *Plan) scored() train.Labelled {
+	if p.holdsOut() {
+		return p.data.whole
+	}
+	return p.data.test
+}
+
+// holdsOut reports whether the plan holds out private samples.
+func (p *Plan) holdsOut() bool { return p.tune && p.Experiment.Privacy.Holdout > 0 }
+
+// loaded is the data of a plan, ready to train on.
+type loaded struct {
+	train *train.Data
+	test  train.Labelled // nil if there are no public rows
+	whole train.Labelled // train with its labels
+	model release.Model  // describes the data, without a network
+
+	identity ledger.Data // of the training samples, for the ledger; private
+
+	privateWarning string // depends on private rows; empty for none
+
+	units *unitRows // nil if a row is the unit
+}

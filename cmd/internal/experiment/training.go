@@ -1,0 +1,212 @@
+package experiment
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/train"
+)
+
+// training is the [work] of a plan of one run. The settings lack a key.
+type training struct {
+	train.Settings
+	rows int // of a unit
+}
+
+// planTraining returns the settings of one run on n samples that meets an experiment's budget, and their statement.
+func planTraining(e configs.Experiment, n int) (train.Settings, release.Privacy, error) {
+	steps, calibrate := 0, unitRun.calibrateSteps
+	if e.Privacy.Fixed == configs.FixedEpochs {
+		var err error
+		if steps, err = Steps(e.Privacy); err != nil {
+			return train.Settings{}, release.Privacy{}, err
+		}
+		calibrate = unitRun.calibrate
+	}
+	run, guarantee, err := settle(e.Privacy, unitRun{trainingPrivacy(e, n, steps), e.Data.RowsPerUnit}, calibrate)
+	if err != nil {
+		return train.Settings{}, release.Privacy{}, err
+	}
+	privacy := run.Privacy
+	settings := train.Settings{Privacy: privacy, Optimizer: Optimizer(e.Training, e.Training.LearningRate)}
+	return settings, stated(e.Privacy, e.Data, n, guarantee).Of(release.HyperparametersOf(privacy, settings.Optimizer)), privacy.Validate()
+}
+
+// calibrateSteps returns u with the maximum number of steps that its noise allows.
+func (u unitRun) calibrateSteps(epsilon, delta float64, o accountant.Options) (unitRun, accountant.Guarantee, error) {
+	steps, err := accountant.CalibrateSteps(epsilon, delta, o, func(steps int) accountant.Event {
+		u.Steps = steps
+		return u.event()
+	})
+	if err == nil && steps == 0 {
+		err = fmt.Errorf("not one step: %w", accountant.ErrInfeasible)
+	}
+	if err != nil {
+		return u, accountant.Guarantee{}, err
+	}
+	u.Steps = steps
+	g, err := u.Guarantee(delta, o)
+	return u, g, err
+}
+
+// trainingPrivacy returns the privacy settings of one run, with the given noise or, before calibration, with none.
+func trainingPrivacy(e configs.Experiment, n, steps int) train.Privacy {
+	p := train.Privacy{
+		SamplingRate: e.Privacy.SamplingRate,
+		ClippingNorm: e.Privacy.ClippingNorm,
+		Steps:        steps,
+		NominalSize:  float64(n),
+	}
+	if noise := e.Privacy.NoiseMultiplier; noise != nil {
+		p.NoiseMultiplier = *noise
+	}
+	return p
+}
+
+// Steps returns the number of steps in the epochs of the settings. It returns an error if there isn't even one step.
+func Steps(p configs.Privacy) (int, error) {
+	steps, err := train.Steps(p.Epochs, p.SamplingRate)
+	if err != nil {
+		return 0, err
+	}
+	if steps == 0 {
+		return 0, usagef("privacy.epochs: %v epochs at sampling rate %v are less than one step; give more epochs", p.Epochs, p.SamplingRate)
+	}
+	return steps, nil
+}
+
+// Optimizer returns the optimizer of valid settings, with a learning rate.
+func Optimizer(t configs.Training, learningRate float64) train.Optimizer {
+	var o train.Optimizer
+	switch t.Optimizer {
+	case configs.OptimizerMomentum:
+		o = train.Momentum(learningRate, value(t.Momentum))
+	case configs.OptimizerNesterov:
+		o = train.Nesterov(learningRate, value(t.Momentum))
+	case configs.OptimizerAdam:
+		o = train.Adam(learningRate)
+	case configs.OptimizerAdamW:
+		o = train.AdamW(learningRate, 0)
+	default:
+		o = train.SGD(learningRate)
+	}
+	o.WeightDecay = value(t.WeightDecay)
+	switch t.Schedule {
+	case configs.ScheduleLinear:
+		o.Schedule = train.Linear(0)
+	case configs.ScheduleCosine:
+		o.Schedule = train.Cosine(0)
+	}
+	if t.Warmup > 0 {
+		o.Schedule = train.Warmup(t.Warmup, o.Schedule)
+	}
+	o.Accumulate, o.Average = t.Accumulate, t.Average
+	return o
+}
+
+// value returns an optional setting, or 0 for none.
+func value(v *float64) float64 {
+	if v == nil {
+		return 0
+	}
+	return *v
+}
+
+func (t training) event() accountant.Event { return unitRun{t.Privacy, t.rows}.event() }
+
+// train carries out single trainings that share their data, by the random streams of trial 0.
+func (c *company) train(ctx context.Context, parts []*part) (err error) {
+	loaded, err := train.Load(c.engine, c.model, c.data.train)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if unclosed := loaded.Close(); unclosed != nil {
+			err = errors.Join(err, unclosed)
+		}
+	}()
+	var ready []*part
+	for _, p := range parts {
+		if p.err = p.check(loaded); p.err == nil {
+			ready = append(ready, p)
+		}
+	}
+	warnAll(ready, loaded.Fallback())
+	for group := range slices.Chunk(ready, maxRunsHeld) {
+		runs := make([]train.Run, len(group))
+		for i, p := range group {
+			runs[i] = p.run()
+		}
+		all, err := loaded.TrainAll(ctx, c.data.test, runs...)
+		if err != nil {
+			return ofRun(err, group)
+		}
+		for i, p := range group {
+			p.finish(all[i])
+		}
+	}
+	return nil
+}
+
+// settings returns the settings of a single training, with its key.
+func (p *part) settings() train.Settings {
+	s := p.Plan.work.(training).Settings
+	s.Key = p.Job.Key
+	return s
+}
+
+// check keeps the fingerprint of a run that begins, and compares that of one that goes on, whose state it reads.
+func (p *part) check(loaded *train.Loaded) error {
+	fingerprint, err := loaded.Fingerprint(p.Plan.data.test)
+	if err != nil {
+		return err
+	}
+	s := p.settings()
+	fingerprint["plan"] = fmt.Sprintf("%v, key %x", s, sha256.Sum256(s.Key[:]))
+	keeper := p.Job.keeper(p.Plan)
+	if err := keeper.Check(fingerprint); err != nil {
+		return err
+	}
+	if _, err := keeper.State(s.Trial); err != nil {
+		return &train.KeepError{Trial: s.Trial, Err: err}
+	}
+	return nil
+}
+
+// run returns the run of a single training, which reports to its follower.
+func (p *part) run() train.Run {
+	what := "training, epsilon " + release.Up(p.Plan.privacy.Epsilon)
+	return train.Run{
+		Settings: p.settings(),
+		Keeper:   p.Job.keeper(p.Plan),
+		Progress: func(done train.Progress) { p.Follower.Progress(float64(done.Step), float64(done.Steps), what) },
+	}
+}
+
+// finish takes over what a single training has come to.
+func (p *part) finish(t train.Trained) {
+	switch {
+	case t.Err != nil:
+		p.err = t.Err
+	case t.Result.Diverged():
+		p.err = train.ErrDiverged
+	default:
+		s := p.settings()
+		p.trained = trained{t.Result.Parameters, t.Score, nil, release.HyperparametersOf(s.Privacy, s.Optimizer), privateTraining{warning, t.Trace}, t.Curve, 0}
+	}
+}
+
+// warning is in every file with private numbers.
+const warning = "not covered by the privacy guarantee: don't publish"
+
+// privateTraining is private/run.json of a run without tuning.
+type privateTraining struct {
+	Warning string `json:"warning"`
+	train.PrivateTrace
+}

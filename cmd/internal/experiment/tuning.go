@@ -1,0 +1,160 @@
+package experiment
+
+import (
+	"context"
+	"math"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/tuner"
+)
+
+var divisions = map[string]tuner.Division{
+	"":                    tuner.EqualCost,
+	configs.DivisionCost:  tuner.EqualCost,
+	configs.DivisionNoise: tuner.EqualNoise,
+}
+
+var methods = map[string]tuner.Method{"1": tuner.Variant1, "2": tuner.Variant2, "baseline": tuner.Baseline}
+
+// tuning is the [work] of a plan that tunes.
+type tuning struct{ tuner.Settings }
+
+// planTuning returns the settings of a tuning on n samples that meets an experiment's budget, and their statement.
+func planTuning(e configs.Experiment, n int) (tuner.Settings, release.Privacy, error) {
+	space, err := spaceOf(e, n)
+	if err != nil {
+		return tuner.Settings{}, release.Privacy{}, err
+	}
+	r, err := repetitionsOf(e.Privacy)
+	if err != nil {
+		return tuner.Settings{}, release.Privacy{}, err
+	}
+	settings := tuningSettings(e, r, n, space)
+	// Scores are divided by this number: far below 1 they are noise alone, or infinite.
+	if h := settings.HoldOut.Rate; h > 0 && h*float64(n) < 1 {
+		return tuner.Settings{}, release.Privacy{}, usagef("privacy.holdout: %v of %d rows is less than one row; hold out more, such as 0.1", h, n)
+	}
+	if limit := e.Tuning.LargestFinalRate; limit > 0 {
+		if settings, err = settings.WithinFinalRate(limit); err != nil {
+			return tuner.Settings{}, release.Privacy{}, err
+		}
+	}
+	if e.Privacy.Holdout > 0 && e.Privacy.Epsilon == nil {
+		if settings, _, err = tuner.CalibrateHoldOut(settings, e.Privacy.Delta, Accounting(e.Privacy)); err != nil {
+			return tuner.Settings{}, release.Privacy{}, explainedHoldOut(e.Privacy, err)
+		}
+	}
+	calibrate := tuner.Calibrate
+	if e.Privacy.Fixed == configs.FixedNoise {
+		calibrate = tuner.CalibrateSteps
+	}
+	settings, guarantee, err := settle(e.Privacy, settings, calibrate)
+	if err != nil {
+		return tuner.Settings{}, release.Privacy{}, err
+	}
+	privacy := stated(e.Privacy, e.Data, n, guarantee)
+	privacy.Tuning = statedTuning(e)
+	if settings.HoldOut.Rate > 0 {
+		privacy.Tuning.HeldOut = &release.HeldOut{Rate: settings.HoldOut.Rate, NoiseMultiplier: settings.HoldOut.NoiseMultiplier}
+	}
+	privacy.Tuning.Space = statedSpace(e, settings)
+	return settings, inCommon(privacy, settings.Space), settings.Validate()
+}
+
+func tuningSettings(e configs.Experiment, r accountant.Repetitions, n int, space tuner.Space) tuner.Settings {
+	return tuner.Settings{
+		Method:      methods[e.Privacy.Variant],
+		SubsetRate:  e.Privacy.SubsetRate,
+		Repetitions: r,
+		Space:       space,
+		Optimizer:   Optimizer(e.Training, 0),
+		Samples:     n,
+		Division:    divisions[e.Tuning.Division],
+		HoldOut:     train.HeldOutSettings{Rate: e.Privacy.Holdout}, // its noise is calibrated
+		RowsPerUnit: e.Data.RowsPerUnit,
+	}
+}
+
+func (t tuning) event() accountant.Event { return t.Event() }
+
+// tune carries out tunings that share their data, and what their models are scored on.
+func (c *company) tune(ctx context.Context, parts []*part) error {
+	var work []tuner.Work
+	var plans []*part
+	for _, p := range parts {
+		drawn, err := tuner.NewPlan(p.Plan.work.(tuning).Settings, p.Job.Key)
+		if err != nil {
+			p.err = err
+			continue
+		}
+		work = append(work, tuner.Work{Plan: drawn, Keeper: p.Job.keeper(p.Plan), Progress: p.Follower.Tuning, Trials: p.Job.Trials})
+		plans = append(plans, p)
+	}
+	executor := tuner.Executor{
+		Engine:   c.engine,
+		Model:    c.model,
+		Data:     c.data.train,
+		Test:     parts[0].Plan.scored(),
+		Fallback: func(reason error) { warnAll(plans, reason) },
+	}
+	results, err := executor.RunAll(ctx, work...)
+	failed, some := err.(tuner.PlanErrors)
+	if err != nil && !some {
+		return ofPart(err, plans)
+	}
+	for i, p := range plans {
+		if some && failed[i] != nil {
+			p.err = failed[i]
+			continue
+		}
+		released := results[i].Released
+		h := release.HyperparametersOf(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
+		h.TunedLearningRate = &released.Hyperparameters.Tuned.LearningRate
+		p.trained = trained{released.Parameters, released.TestScore, released.HeldOut, h, newPrivateTuning(results[i].Private), released.Curve, 0}
+	}
+	return nil
+}
+
+// privateTuning is private/run.json of a tuning.
+type privateTuning struct {
+	Warning      string         `json:"warning"`
+	Repetitions  int            `json:"repetitions"` // K
+	SubsetSize   int            `json:"subset_size"`
+	Best         int            `json:"best"` // index into trials; -1 for none
+	Trials       []privateTrial `json:"trials"`
+	FinalSeconds float64        `json:"final_seconds"`
+}
+
+type privateTrial struct {
+	tuner.Candidate
+	Score    *float64 `json:"score,omitempty"` // missing if it failed or diverged
+	Diverged bool     `json:"diverged,omitempty"`
+	Failure  string   `json:"failure,omitempty"`
+	Seconds  float64  `json:"seconds"`
+}
+
+func newPrivateTuning(p tuner.Private) privateTuning {
+	out := privateTuning{
+		Warning:      warning,
+		Repetitions:  len(p.Trials),
+		SubsetSize:   p.SubsetSize,
+		Best:         p.Best,
+		Trials:       make([]privateTrial, len(p.Trials)),
+		FinalSeconds: p.FinalSeconds,
+	}
+	for i, t := range p.Trials {
+		out.Trials[i] = privateTrial{t.Candidate, scoreOf(t), t.Diverged, t.Failure, t.Seconds}
+	}
+	return out
+}
+
+// scoreOf returns nil for a trial without a model: JSON has no number for its score of -Inf.
+func scoreOf(t tuner.PrivateTrial) *float64 {
+	if math.IsInf(t.Score, -1) {
+		return nil
+	}
+	return &t.Score
+}

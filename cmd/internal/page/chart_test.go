@@ -1,0 +1,59 @@
+package page
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/cmd/internal/figure"
+)
+
+// A missing bound is a gap in the chart and "none" in its table, and the stated guarantee is marked.
+func TestCostCharts(t *testing.T) {
+	a := madeUp()
+	a.ByDelta[0].Y[0] = math.Inf(1)
+	charts := a.charts(Run{Privacy: aRelease().Privacy})
+	if len(charts) != 2 {
+		t.Fatalf("%+v", charts)
+	}
+	if row := charts[0].Rows[0]; strings.Join(row, " ") != "10⁻¹⁰ none 7 7.5" {
+		t.Errorf("%v", row)
+	}
+	for _, c := range charts {
+		for _, want := range []string{"best accounting", "tight accounting", "paper accounting", "stated guarantee"} {
+			if !strings.Contains(string(c.Key), ">"+want+"<") && !strings.Contains(string(c.Key), "> "+want+"<") {
+				t.Errorf("%s: the key doesn't have %s: %s", c.Title, want, c.Key)
+			}
+		}
+	}
+}
+
+// Scores far below the others would take the axis for themselves.
+func TestDrawnScores(t *testing.T) {
+	far, fine := -1e60, 0.5
+	for _, got := range []float64{drawn("R²", nil), drawn("R²", &far)} {
+		if !math.IsNaN(got) {
+			t.Errorf("%v is drawn", got)
+		}
+	}
+	if r2, accuracy := drawn("R²", &fine), drawn("accuracy", &fine); r2 != 0.5 || accuracy != 50 || figure.WorstDrawn != -1 {
+		t.Errorf("%v and %v", r2, accuracy)
+	}
+}
+
+// The table has a row for each trial and one for the final run, and the charts a marker for each score.
+func TestPrivatePage(t *testing.T) {
+	_, private := pages(t, runFolder(t, "run", aRelease()))
+	for what, count := range map[string]int{
+		`<tr class="winner">`: 1, `<tr class="final">`: 1, `<tr class="lost">`: 1, "diverged": 1, "90.00 %": 1, "97.83 %": 1, "Scores of the trials": 2,
+	} {
+		if got := strings.Count(private, what); got != count {
+			t.Errorf("%s is there %d times, want %d", what, got, count)
+		}
+	}
+	dir := runFolder(t, "run", aRelease())
+	write(t, dir+"/private/run.json", `{"repetitions": 0, "best": -1, "trials": [], "final_seconds": 1}`)
+	if _, private := pages(t, dir); !strings.Contains(private, "no trial was drawn") {
+		t.Error("a run without trials doesn't say so")
+	}
+}

@@ -1,0 +1,36 @@
+package page
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// A score that isn't finite isn't one.
+func TestScoreOf(t *testing.T) {
+	if s := scoreOf(map[string]string{"test_r2": "-0.5"}); s == nil || s.Metric != "R²" || s.Value != -0.5 {
+		t.Errorf("%+v", s)
+	}
+	for _, text := range []string{"NaN", "Inf", "", "1e999", "x"} {
+		if s := scoreOf(map[string]string{"test_accuracy": text}); s != nil {
+			t.Errorf("%q: %+v", text, s)
+		}
+	}
+}
+
+// Whatever a run.json says, there is a page of it, without a tag that isn't ours.
+func FuzzPrivate(f *testing.F) {
+	f.Add([]byte(privateJSON))
+	f.Add([]byte(`{"trials": [{"learning_rate": -1, "score": 1e308, "curve": [{"step": -5, "score": -1e308}, {}]}, {"learning_rate": 1e308, "failure": "<img>"}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var p PrivateRun
+		if json.Unmarshal(text, &p) != nil || p.best() < -1 || p.best() >= len(p.Trials) {
+			return
+		}
+		r := Run{Privacy: aRelease().Privacy}
+		page, err := Private([]Run{r}, []*PrivateRun{&p})
+		if err != nil || strings.Contains(string(page), "<img") || strings.Contains(string(page), "NaN") {
+			t.Errorf("%v\n%s", err, page)
+		}
+	})
+}

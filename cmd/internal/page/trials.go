@@ -1,0 +1,178 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/train"
+)
+
+// privatePage is what the template of private pages takes.
+type privatePage struct {
+	Title string
+	Runs  []privateRun
+}
+
+type privateRun struct {
+	Number   int
+	ID, Name string
+	Tuned    bool
+	Facts    []Fact
+	Columns  []string
+	Rows     []privateRow
+	More     int // trials that aren't listed
+	Figures  []chart
+}
+
+type privateRow struct {
+	Name    string // of the trial
+	Cells   []string
+	Outcome string // a score, or what happened
+	Seconds string
+	Bar     string // width of a bar for the seconds, of 100
+	Class   string // winner, final, lost
+	Note    string
+}
+
+// maxTrials is the maximum number of trials in a table.
+const maxTrials = 2000
+
+// Private returns the page of what no guarantee covers. A run without a private folder, whose entry is nil, is left
+// out; the page of none is nil.
+func Private(runs []Run, private []*PrivateRun) ([]byte, error) {
+	if len(runs) != len(private) {
+		return nil, fmt.Errorf("make a private page: %d runs and %d private folders", len(runs), len(private))
+	}
+	var p privatePage
+	for i, r := range runs {
+		if private[i] == nil {
+			continue
+		}
+		v := private[i].page(r, runID(i))
+		if len(runs) > 1 {
+			v.Number = i + 1
+		}
+		p.Runs = append(p.Runs, v)
+	}
+	switch len(p.Runs) {
+	case 0:
+		return nil, nil
+	case 1:
+		p.Title = p.Runs[0].Name
+	default:
+		p.Title = fmt.Sprintf("%d runs", len(p.Runs))
+	}
+	return render("private", p)
+}
+
+func (p *PrivateRun) page(r Run, id string) privateRun {
+	v := privateRun{ID: id, Name: r.Name, Tuned: r.Privacy.Tuning != nil}
+	metric := train.Metric("")
+	if r.Score != nil {
+		metric = r.Score.Metric
+	}
+	v.Facts = p.facts(v.Tuned)
+	if v.Tuned {
+		v.table(p, r, metric)
+		if len(p.Trials) > 0 {
+			v.Figures = append(v.Figures, p.scores(r, metric))
+		}
+	}
+	return v
+}
+
+func (p *PrivateRun) facts(tuned bool) []Fact {
+	if !tuned {
+		return []Fact{{"time", secondsText(p.Seconds)}}
+	}
+	total, failed := 0.0, 0
+	for _, t := range p.Trials {
+		total += t.Seconds
+		if t.Score == nil {
+			failed++
+		}
+	}
+	facts := []Fact{{"trials", release.Grouped(len(p.Trials))}}
+	if failed > 0 {
+		facts = append(facts, Fact{"without a score", release.Grouped(failed)})
+	}
+	if len(p.Trials) == 0 {
+		facts = append(facts, Fact{"winner", "none: no trial was drawn, so the first candidate was used"})
+	}
+	return append(facts,
+		Fact{"samples tuned on", release.Grouped(p.SubsetSize)},
+		Fact{"time, all trials", secondsText(total) + ", added up"},
+		Fact{"time, final run", secondsText(p.FinalSeconds)})
+}
+
+// column is a hyperparameter of trials.
+type column struct {
+	name  string
+	value func(PrivateTrial) float64
+	final func(release.Hyperparameters) float64
+}
+
+var columns = []column{
+	{"learning rate", func(t PrivateTrial) float64 { return t.LearningRate }, func(h release.Hyperparameters) float64 { return h.LearningRate }},
+	{"sampling rate", func(t PrivateTrial) float64 { return t.SamplingRate }, func(h release.Hyperparameters) float64 { return h.SamplingRate }},
+	{"steps", func(t PrivateTrial) float64 { return float64(t.Steps) }, func(h release.Hyperparameters) float64 { return float64(h.Steps) }},
+	{"noise", func(t PrivateTrial) float64 { return t.NoiseMultiplier }, func(h release.Hyperparameters) float64 { return h.NoiseMultiplier }},
+	{"clipping norm", func(t PrivateTrial) float64 { return t.ClippingNorm }, func(h release.Hyperparameters) float64 { return h.ClippingNorm }},
+}
+
+// table fills in a row for each trial and one for the final run. Of hyperparameters it has the learning rate and those
+// that differ.
+func (v *privateRun) table(p *PrivateRun, r Run, metric train.Metric) {
+	var shown []column
+	for i, c := range columns {
+		differs := i == 0
+		for _, t := range p.Trials {
+			differs = differs || c.value(t) != c.value(p.Trials[0])
+		}
+		if differs {
+			shown = append(shown, c)
+			v.Columns = append(v.Columns, c.name)
+		}
+	}
+	longest := p.FinalSeconds
+	for _, t := range p.Trials {
+		longest = math.Max(longest, t.Seconds)
+	}
+	trials := p.Trials
+	if len(trials) > maxTrials {
+		v.More, trials = len(trials)-maxTrials, trials[:maxTrials]
+	}
+	for i, t := range trials {
+		row := privateRow{Name: strconv.Itoa(i + 1), Outcome: t.outcome(), Seconds: secondsText(t.Seconds), Bar: bar(t.Seconds, longest)}
+		for _, c := range shown {
+			row.Cells = append(row.Cells, short(c.value(t)))
+		}
+		switch {
+		case row.Outcome != "":
+			row.Class = "lost"
+		default:
+			row.Outcome = scoreText(&release.Score{Metric: metric, Value: *t.Score})
+		}
+		if i == p.best() {
+			row.Class, row.Note = "winner", "winner"
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	if r.Privacy.Tuning.Method == "baseline" { // the winner is the released model
+		return
+	}
+	row := privateRow{Name: "final", Outcome: scoreText(r.Score), Seconds: secondsText(p.FinalSeconds), Bar: bar(p.FinalSeconds, longest), Class: "final", Note: "released"}
+	for _, c := range shown {
+		row.Cells = append(row.Cells, short(c.final(r.Hyperparameters)))
+	}
+	v.Rows = append(v.Rows, row)
+}
+
+func bar(seconds, longest float64) string {
+	if !(longest > 0) || !(seconds > 0) {
+		return "0"
+	}
+	return fmt.Sprintf("%.2f", 100*seconds/longest)
+}

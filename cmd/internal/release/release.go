@@ -1,0 +1,225 @@
+package release
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"text/template"
+
+	"github.com/dptrain/dptrain/cmd/internal/build"
+	"github.com/dptrain/dptrain/internal/safetensors"
+	"github.com/dptrain/dptrain/train"
+)
+
+// Release is everything that a run publishes. It must hold only public settings and values that the guarantee covers.
+type Release struct {
+	Parameters      []train.Parameter // in the layouts of [models.ToPyTorch]
+	Model           Model
+	Score           Score
+	Hyperparameters Hyperparameters
+	Privacy         Privacy
+	NoPublicRows    bool       // no public samples were used
+	Curve           *Curve     // nil for none
+	MadeBy          build.Info // [Dir.WriteRelease] sets it to the running program
+}
+
+// Hyperparameters are the hyperparameters of the run that made the released parameters.
+type Hyperparameters struct {
+	Optimizer         string   `json:"optimizer"` // with its settings: see [train.Optimizer.String]
+	LearningRate      float64  `json:"learning_rate"`
+	TunedLearningRate *float64 `json:"tuned_learning_rate,omitempty"` // the selected rate, before it was scaled
+	SamplingRate      float64  `json:"sampling_rate"`
+	ExpectedBatchSize float64  `json:"expected_batch_size"`
+	Steps             int      `json:"steps"`
+	Epochs            float64  `json:"epochs"` // expected passes over the run's data: Steps times SamplingRate
+	ClippingNorm      float64  `json:"clipping_norm"`
+	NoiseMultiplier   float64  `json:"noise_multiplier"`
+}
+
+// HyperparametersOf returns the hyperparameters of a run with the given settings.
+func HyperparametersOf(p train.Privacy, o train.Optimizer) Hyperparameters {
+	return Hyperparameters{
+		Optimizer:         o.String(),
+		LearningRate:      o.LearningRate,
+		SamplingRate:      p.SamplingRate,
+		ExpectedBatchSize: p.ExpectedBatchSize(),
+		Steps:             p.Steps,
+		Epochs:            float64(p.Steps) * p.SamplingRate,
+		ClippingNorm:      p.ClippingNorm,
+		NoiseMultiplier:   p.NoiseMultiplier,
+	}
+}
+
+// Scaled reports whether the tuned learning rate was scaled to the final run's data.
+func (h Hyperparameters) Scaled() bool {
+	return h.TunedLearningRate != nil && *h.TunedLearningRate != h.LearningRate
+}
+
+// Privacy is the guarantee and the settings that determine it.
+type Privacy struct {
+	Epsilon  float64 `json:"epsilon"`
+	Delta    float64 `json:"delta"`
+	Insecure bool    `json:"insecure_seed"` // others can repeat the random draws, so no guarantee holds
+
+	// Warnings give the reasons why the guarantee is void or protects little: see [Privacy.Warned].
+	Warnings []string `json:"warnings,omitempty"`
+
+	Samples int `json:"training_samples"` // n, public; of a file with units, the rows that are kept
+
+	// Of a file whose unit of privacy isn't a row: the column that says whose a row is, and the most rows that are kept
+	// of each unit.
+	Unit        string `json:"unit,omitempty"`
+	RowsPerUnit int    `json:"rows_per_unit,omitempty"`
+
+	// Before tuning: the settings that all runs share, and 0 for the others. After tuning: the final run's settings.
+	SamplingRate    float64 `json:"sampling_rate,omitempty"`
+	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
+	ClippingNorm    float64 `json:"clipping_norm,omitempty"`
+	Steps           int     `json:"steps,omitempty"`
+
+	Tuning *Tuning `json:"tuning,omitempty"` // nil without tuning
+
+	Accounting string `json:"accounting"`          // paper, tight or best
+	Bound      string `json:"bound"`               // the theorems that gave epsilon
+	Order      int    `json:"rdp_order,omitempty"` // the Rényi order that gave the smallest epsilon
+}
+
+// guarantee is the content of privacy.json: [Privacy], and sentences of the statement as values that programs can
+// check.
+type guarantee struct {
+	Holds          bool   `json:"guarantee_holds"`         // it is proved, and not void
+	Meaningful     bool   `json:"guarantee_is_meaningful"` // it holds without a warning
+	Neighbours     string `json:"neighbouring_relation"`
+	Dataset        string `json:"dataset"`
+	TestSetPublic  bool   `json:"test_set_is_assumed_public"`
+	CoversTuning   bool   `json:"covers_tuning"`
+	CoversFinalRun bool   `json:"covers_final_run"`
+	Privacy
+	MadeBy build.Info `json:"made_by"`
+}
+
+// Alike reports whether all runs had the same sampling rate, steps, noise and clipping norm.
+func (p Privacy) Alike() bool {
+	return p.Tuning == nil || len(p.Tuning.Space.Runs) == 1 && !p.Tuning.Space.Tunes("clipping norm")
+}
+
+// Of returns p with the hyperparameters of the final run.
+func (p Privacy) Of(h Hyperparameters) Privacy {
+	p.SamplingRate, p.NoiseMultiplier, p.ClippingNorm, p.Steps = h.SamplingRate, h.NoiseMultiplier, h.ClippingNorm, h.Steps
+	return p
+}
+
+// Write writes the files of released/ into a folder.
+func (r Release) Write(dir string) error {
+	r.Privacy = r.Privacy.Warned()
+	r.MadeBy = build.Current()
+	model, err := safetensors.Encode(tensors(r.Parameters), map[string]string{
+		"activation":  r.Model.Activation.String(),
+		"dataset":     r.Model.Dataset,
+		"model":       r.Model.Network,
+		r.Score.Key(): strconv.FormatFloat(r.Score.Value, 'g', -1, 64),
+	})
+	if err != nil {
+		return err
+	}
+	if t := r.Model.Temperature; !(t >= 0) || math.IsInf(t, 1) {
+		return fmt.Errorf("release a model: temperature %v, want a number above 0, or 0 for none", t)
+	}
+	r.Model.Version = modelVersion
+	use, err := indented(r.Model)
+	if err != nil {
+		return fmt.Errorf("encode model: %w", err)
+	}
+	hyperparameters, err := indented(r.Hyperparameters)
+	if err != nil {
+		return fmt.Errorf("encode hyperparameters: %w", err)
+	}
+	privacy, err := indented(guarantee{
+		Holds:          !r.Privacy.Insecure,
+		Meaningful:     len(r.Privacy.Warnings) == 0,
+		Neighbours:     r.Privacy.neighbours(),
+		Dataset:        r.Model.Dataset,
+		TestSetPublic:  !r.NoPublicRows,
+		CoversTuning:   r.Privacy.Tuning != nil,
+		CoversFinalRun: true,
+		Privacy:        r.Privacy,
+		MadeBy:         r.MadeBy,
+	})
+	if err != nil {
+		return fmt.Errorf("encode privacy: %w", err)
+	}
+	statement, err := r.Statement()
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{}
+	if r.Curve != nil {
+		if files, err = r.Curve.files(r.Score.Metric); err != nil {
+			return err
+		}
+	}
+	maps.Copy(files, map[string][]byte{
+		parametersFile:         model,
+		modelFile:              use,
+		"hyperparameters.json": hyperparameters,
+		"privacy.json":         privacy,
+		"STATEMENT.md":         statement,
+	})
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			return fmt.Errorf("write what is released: %w", err)
+		}
+	}
+	return nil
+}
+
+func tensors(parameters []train.Parameter) []safetensors.Tensor {
+	out := make([]safetensors.Tensor, len(parameters))
+	for i, p := range parameters {
+		out[i] = safetensors.Tensor{Name: p.Name, Shape: p.Shape, Data: p.Values}
+	}
+	return out
+}
+
+//go:embed statement.md.tmpl
+var statementText string
+
+var statementTemplate = template.Must(template.New("statement").Funcs(template.FuncMap{
+	"up":    Up,
+	"n":     func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) },
+	"about": about,
+	"noise": func(v float64) string { return RoundUp(v, 8) },
+}).Parse(statementText))
+
+// about prints a float64 or a *float64 with four digits.
+func about(v any) string {
+	if p, ok := v.(*float64); ok {
+		v = *p
+	}
+	return fmt.Sprintf("%.4g", v)
+}
+
+// Statement returns the content of STATEMENT.md: the guarantee, its coverage and its assumptions, in words.
+func (r Release) Statement() ([]byte, error) {
+	var b bytes.Buffer
+	if err := statementTemplate.Execute(&b, r); err != nil {
+		return nil, fmt.Errorf("write statement: %w", err)
+	}
+	fmt.Fprintf(&b, "\nMade by %s.\n", r.MadeBy)
+	return b.Bytes(), nil
+}
+
+func indented(value any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false) // people read classes such as <=50K
+	err := enc.Encode(value)
+	return b.Bytes(), err
+}

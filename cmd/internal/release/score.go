@@ -1,0 +1,44 @@
+package release
+
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/train"
+)
+
+// Score is the released model's score on the public test set, or an estimate of it from held-out samples.
+type Score struct {
+	Metric  train.Metric
+	Value   float64
+	HeldOut *[2]float64 // of an estimate: its 95 % confidence interval
+}
+
+// ScoreOf returns the score of a metric, by its name.
+func ScoreOf(metric string, value float64) Score {
+	return Score{Metric: train.Metric(metric), Value: value}
+}
+
+// Key returns the name of the score in files.
+func (s Score) Key() string {
+	switch {
+	case s.HeldOut != nil && s.Metric == train.Accuracy:
+		return "held_out_accuracy"
+	case s.HeldOut != nil:
+		return "held_out_r2"
+	}
+	if s.Metric == train.Accuracy {
+		return "test_accuracy"
+	}
+	return "test_r2"
+}
+
+// String returns the value, accuracy in per cent.
+func (s Score) String() string {
+	if s.Metric == train.Accuracy {
+		return fmt.Sprintf("%.2f %%", 100*s.Value)
+	}
+	if s.Value < -1e4 { // a regression that diverged
+		return fmt.Sprintf("%.4g", s.Value)
+	}
+	return fmt.Sprintf("%.4f", s.Value)
+}

@@ -1,0 +1,636 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/datasets"
+)
+
+// errCut is the error of a fleet whose coordinator is to be cut off.
+var errCut = errors.New("cut off")
+
+// posts are the orders of a fleet, which outlive its coordinators.
+type posts struct {
+	machine *remote.Machine
+	spoil   func(number int, d remote.Delivery) []remote.Delivery // returns what to deliver instead
+	want    int
+	cutAt   int // the number of the call that fails; 0 for none
+
+	calls   int
+	keys    map[string][]byte // of all orders that were ever posted
+	waiting map[string]remote.Order
+	done    []string
+	carried map[string]int
+	number  int                          // of deliveries that were made
+	made    []remote.Delivery            // not returned yet
+	kept    map[string][]remote.Delivery // not done, by run
+}
+
+func newPosts(m *remote.Machine) *posts {
+	return &posts{machine: m, want: 3, keys: map[string][]byte{}, waiting: map[string]remote.Order{}, carried: map[string]int{}, kept: map[string][]remote.Delivery{}}
+}
+
+// call counts a call of the fleet, and fails the one at which its coordinator is cut off.
+func (p *posts) call() error {
+	p.calls++
+	if p.calls == p.cutAt {
+		return errCut
+	}
+	return nil
+}
+
+// restart makes ready for another coordinator, who gets all deliveries again that aren't done.
+func (p *posts) restart() {
+	p.made = nil
+	for _, run := range slices.Sorted(maps.Keys(p.kept)) {
+		p.made = append(p.made, p.kept[run]...)
+	}
+}
+
+func (p *posts) Want() int { return p.want }
+
+func (p *posts) Post(_ context.Context, o remote.Order) error {
+	text, err := o.Marshal()
+	if err != nil {
+		return err
+	}
+	key, known := p.keys[o.Run]
+	if known && !slices.Equal(key, o.Key[:]) {
+		return fmt.Errorf("run %s is posted with another key", o.Run)
+	}
+	p.keys[o.Run] = slices.Clone(o.Key[:])
+	if len(p.kept[o.Run]) == 0 {
+		again, err := remote.UnmarshalOrder(text)
+		if err != nil {
+			return err
+		}
+		again.Key = o.Key
+		p.waiting[o.Run] = again
+	}
+	return p.call()
+}
+
+func (p *posts) Next(ctx context.Context) (*remote.Delivery, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(p.made) == 0 {
+		if err := p.work(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.made) == 0 {
+		return nil, nil
+	}
+	d := p.made[0]
+	p.made = p.made[1:]
+	return &d, p.call()
+}
+
+// work carries out the first order.
+func (p *posts) work(ctx context.Context) error {
+	if runs := slices.Sorted(maps.Keys(p.waiting)); len(runs) > 0 {
+		run, o := runs[0], p.waiting[runs[0]]
+		all, err := p.machine.CarryOut(ctx, []remote.Order{o}, follows{})
+		if err != nil {
+			return err
+		}
+		delete(p.waiting, run)
+		p.carried[run]++
+		if p.spoil != nil {
+			all = p.spoil(p.number, all[0])
+			p.number++
+		}
+		p.kept[run] = append(p.kept[run], all...)
+		p.made = append(p.made, all...)
+	}
+	return nil
+}
+
+func (p *posts) Done(_ context.Context, run string) error {
+	if err := p.call(); err != nil {
+		return err
+	}
+	delete(p.kept, run)
+	delete(p.waiting, run)
+	p.done = append(p.done, run)
+	return nil
+}
+
+// follows follows nothing.
+type follows struct{}
+
+func (follows) Note(string)                      {}
+func (follows) Warn(string)                      {}
+func (follows) Loading(float64, float64, string) {}
+func (follows) Working(float64)                  {}
+
+// one is a machine for all tests, which settles plans and loads data once.
+var one = sync.OnceValue(func() *remote.Machine {
+	e := cpu.New(cpu.Options{})
+	return &remote.Machine{Engine: e, Features: e, Program: "p", Name: "another machine", Performance: configs.Performance{Engine: configs.EngineCPU}}
+})
+
+// direct has a fleet carry out what a store lacks.
+func direct(t *testing.T, ctx context.Context, s *Store, p *posts, f *quiet) error {
+	t.Helper()
+	tasks, err := s.Tasks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	scan, err := s.Scan(tasks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.restart()
+	return s.Work(ctx, tasks, scan, coordinator(p, f))
+}
+
+func coordinator(p *posts, f *quiet) Worker {
+	return Worker{Fleet: p, Performance: configs.Performance{Engine: configs.EngineCPU, Devices: []int{}}, Program: "p", MadeBy: text("a test"), Follower: f}
+}
+
+// finishedAll checks that a store has all its runs, each once in the ledger, and no key.
+func finishedAll(t *testing.T, s *Store) map[Task]Result {
+	t.Helper()
+	tasks, err := s.Tasks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	scan, err := s.Scan(tasks)
+	if err != nil || len(scan.Finished) != len(tasks) {
+		t.Fatalf("%d of %d runs, %v", len(scan.Finished), len(tasks), err)
+	}
+	if n := releases(t, s); n != len(tasks) {
+		t.Errorf("%d releases of %d runs", n, len(tasks))
+	}
+	if keys, err := filepath.Glob(filepath.Join(s.Runs(), "*", "private", "key")); len(keys) > 0 || err != nil {
+		t.Errorf("keys are left: %q, %v", keys, err)
+	}
+	return scan.Finished
+}
+
+func releases(t *testing.T, s *Store) int {
+	t.Helper()
+	l, err := ledger.Open(s.Runs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := l.Releases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
+}
+
+// A fleet's campaign ends in the bytes of one that trains on its own machine, wherever its coordinator is cut off: at
+// each call of the fleet, and then without a fleet.
+func TestFleet(t *testing.T) {
+	seed := uint64(7)
+	_, names := glyphs(1, Single, Variant1, Baseline)
+	d := Description{Scale: small, Seed: &seed, Tasks: names}
+	s := open(t, t.TempDir(), d)
+	if err := carry(t, t.Context(), s, cpu.New(cpu.Options{}), &quiet{}); err != nil {
+		t.Fatal(err)
+	}
+	want := released(t, s.dir)
+	own := finishedAll(t, s)
+
+	p := newPosts(one())
+	s = open(t, t.TempDir(), d)
+	if err := direct(t, t.Context(), s, p, &quiet{}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, released(t, s.dir)); diff != "" {
+		t.Error(diff)
+	}
+	for task, r := range finishedAll(t, s) {
+		if r.Machine != "another machine" || r.Accuracy != own[task].Accuracy || r.Gradients != own[task].Gradients || r.Seconds <= 0 {
+			t.Errorf("%+v, and on its own machine %+v", r, own[task])
+		}
+		i, errFleet := runs.Open(s.runDir(task))
+		if errFleet != nil || len(i.Record.Key) != 64 || i.LearningRate == nil {
+			t.Errorf("%+v, %v", i, errFleet)
+		}
+	}
+	calls := p.calls
+	if calls != 9 { // each run is posted, delivered and done
+		t.Errorf("%d calls", calls)
+	}
+	d.Tasks = []string{names[0], names[2]} // to save time
+	maps.DeleteFunc(want, func(name, _ string) bool { return strings.Contains(name, string(Variant1)) })
+	for cut := 1; cut <= calls*2/3; cut++ {
+		p := newPosts(one())
+		p.cutAt = cut
+		s := open(t, t.TempDir(), d)
+		if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, errCut) {
+			t.Fatalf("cut off at call %d: %v", cut, err)
+		}
+		again := func() error { return direct(t, t.Context(), s, p, &quiet{}) }
+		if cut%3 == 0 {
+			again = func() error { return carry(t, t.Context(), s, cpu.New(cpu.Options{}), &quiet{}) }
+		}
+		if err := again(); err != nil {
+			t.Fatalf("after call %d: %v", cut, err)
+		}
+		if diff := cmp.Diff(want, released(t, s.dir)); diff != "" {
+			t.Errorf("cut off at call %d: %s", cut, diff)
+		}
+		finishedAll(t, s)
+		// The last delivery may be on the disk already, so that another coordinator has nothing to do.
+		if cut%3 != 0 && (len(p.kept) > 1 || len(p.waiting) > 0) {
+			t.Errorf("cut off at call %d: %d deliveries and %d orders are left", cut, len(p.kept), len(p.waiting))
+		}
+	}
+}
+
+// Runs that are out stay so when ctx is cancelled, as stopped runs without a lock, and can go on without a fleet.
+func TestFleetIsCancelled(t *testing.T) {
+	tasks, names := glyphs(4, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	ctx, cancel := context.WithCancel(t.Context())
+	p := newPosts(one())
+	p.spoil = func(int, remote.Delivery) []remote.Delivery { cancel(); return nil } // it is lost
+	if err := direct(t, ctx, s, p, &quiet{}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	out := 0
+	for _, task := range tasks {
+		i, err := runs.Open(s.runDir(task))
+		if errors.Is(err, runs.ErrNoRun) {
+			continue
+		}
+		if out++; err != nil || i.Stage != runs.Stopped || i.Running || i.Score != nil {
+			t.Errorf("%+v, %v", i, err)
+		}
+		if key, err := os.ReadFile(filepath.Join(i.Dir, "private", "key")); err != nil || !slices.Equal(key, p.keys[i.Record.ID]) {
+			t.Errorf("%s: %d bytes of a key, %v", task.Name(), len(key), err)
+		}
+	}
+	if out != 3 || releases(t, s) != 3 {
+		t.Errorf("%d runs are out, and %d are in the ledger", out, releases(t, s))
+	}
+	if err := carry(t, t.Context(), s, cpu.New(cpu.Options{}), &quiet{}); err != nil {
+		t.Fatal(err)
+	}
+	finishedAll(t, s)
+}
+
+// Runs that are out are counted as such while their coordinator is there, and then as cut off.
+func TestStatusOfRunsThatAreOut(t *testing.T) {
+	tasks, names := glyphs(4, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	look := func() Status {
+		t.Helper()
+		other, err := Look(s.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other.experiments = s.experiments
+		scan, err := other.Scan(tasks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := other.Status(tasks, scan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	p := newPosts(one())
+	p.spoil = func(int, remote.Delivery) []remote.Delivery { cancel(); return nil }
+	if err := direct(t, ctx, s, p, &quiet{}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if st := look(); st.Out != 3 || st.CutOff != 0 || st.Running != 0 {
+		t.Errorf("with a coordinator %+v", st)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if st := look(); st.Out != 0 || st.CutOff != 3 || st.Running != 0 {
+		t.Errorf("without a coordinator %+v", st)
+	}
+}
+
+// A second delivery of a run changes nothing, whatever it says, whether this process filed the first or an earlier one.
+func TestSecondDeliveries(t *testing.T) {
+	_, names := glyphs(2, Variant1)
+	for _, earlier := range []bool{false, true} {
+		s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+		p, f := newPosts(one()), &quiet{}
+		var second remote.Delivery
+		p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
+			if number > 0 {
+				return []remote.Delivery{d}
+			}
+			second = remote.Delivery{Run: d.Run, Failure: "it diverged", Machine: "x", Arithmetic: d.Arithmetic}
+			if earlier {
+				return []remote.Delivery{d}
+			}
+			return []remote.Delivery{d, second}
+		}
+		if earlier {
+			p.want, p.cutAt = 1, 4 // the second order is posted
+			if err := direct(t, t.Context(), s, p, f); !errors.Is(err, errCut) {
+				t.Fatal(err)
+			}
+			p.kept[second.Run] = append(p.kept[second.Run], second)
+		}
+		if err := direct(t, t.Context(), s, p, f); err != nil || len(f.texts) > 0 || len(p.kept) > 0 {
+			t.Errorf("earlier %t: %v, said %q, %d deliveries aren't done", earlier, err, f.texts, len(p.kept))
+		}
+		for _, r := range finishedAll(t, s) {
+			if r.Machine != "another machine" {
+				t.Errorf("earlier %t: the run is machine %q's", earlier, r.Machine)
+			}
+		}
+	}
+}
+
+// A delivery isn't filed into another run that was put in the place of its own.
+func TestDeliveriesForOthersInTheirPlace(t *testing.T) {
+	tasks, names := glyphs(1, Variant1)
+	d := Description{Scale: small, Tasks: names}
+	s, other := open(t, t.TempDir(), d), open(t, t.TempDir(), d)
+	p := newPosts(one())
+	p.cutAt = 1 // the run is out
+	if err := direct(t, t.Context(), other, p, &quiet{}); !errors.Is(err, errCut) {
+		t.Fatal(err)
+	}
+	p = newPosts(one())
+	p.spoil = func(_ int, d remote.Delivery) []remote.Delivery {
+		in := s.runDir(tasks[0])
+		if err := errors.Join(os.Rename(in, in+"-away"), os.CopyFS(in, os.DirFS(other.runDir(tasks[0])))); err != nil {
+			t.Error(err)
+		}
+		return []remote.Delivery{d}
+	}
+	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, ErrOther) || len(p.done) > 0 {
+		t.Errorf("%v, done %q", err, p.done)
+	}
+	if entries, err := filepath.Glob(filepath.Join(s.Runs(), "*", "released")); len(entries) > 0 || err != nil {
+		t.Errorf("%q, %v", entries, err)
+	}
+}
+
+// A delivery that comes before the queue hands out its task, whose run was out before, waits for it. One of a run that
+// was given up since is forgotten.
+func TestDeliveriesOfAnEarlierCoordinator(t *testing.T) {
+	tasks, names := glyphs(3, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	p := newPosts(one())
+	p.cutAt = 4 // all are out, and none is done
+	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, errCut) {
+		t.Fatal(err)
+	}
+	for len(p.waiting) > 0 {
+		if err := p.work(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := func(task Task) string {
+		i, err := runs.Open(s.runDir(task))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i.Record.ID
+	}
+	ids := []string{id(tasks[0]), id(tasks[1])}
+	if err := moveAside(s.runDir(tasks[2]), cutOffSuffix); err != nil {
+		t.Fatal(err)
+	}
+	p.want, p.cutAt = 1, 0
+	f := &quiet{}
+	if err := direct(t, t.Context(), s, p, f); err != nil {
+		t.Fatal(err)
+	}
+	if scan, err := s.Scan(tasks); err != nil || len(scan.Finished) != 3 || releases(t, s) != 4 {
+		t.Errorf("%+v, %d releases, %v", scan, releases(t, s), err)
+	}
+	if now := []string{id(tasks[0]), id(tasks[1])}; !slices.Equal(now, ids) || p.carried[ids[0]] != 1 || p.carried[ids[1]] != 1 {
+		t.Errorf("runs %q became %q, carried out %v", ids, now, p.carried)
+	}
+	if len(f.texts) > 0 || len(p.kept) > 0 {
+		t.Errorf("said %q, %d deliveries aren't done", f.texts, len(p.kept))
+	}
+}
+
+// Work doesn't file a delivery of a run that another process has ended. The next call has the run as it ended.
+func TestRunsThatEndElsewhere(t *testing.T) {
+	tasks, names := glyphs(1, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	p := newPosts(one())
+	p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
+		if number == 0 {
+			folder, err := runs.Resume(s.runDir(tasks[0]))
+			if err := errors.Join(err, folder.Fail("a fault")); err != nil {
+				t.Error(err)
+			}
+		}
+		return []remote.Delivery{d}
+	}
+	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, runs.ErrEnded) || len(p.done) > 0 {
+		t.Errorf("%v, done %q", err, p.done)
+	}
+	if err := direct(t, t.Context(), s, p, &quiet{}); err != nil {
+		t.Fatal(err)
+	}
+	if scan, err := s.Scan(tasks); err != nil || len(scan.Finished) != 1 || !scan.Repeated[tasks[0]] {
+		t.Errorf("%+v, %v", scan, err)
+	}
+}
+
+// A run that fails is carried out once more, by another key and in another folder, and one that fails again is left.
+func TestFleetFailures(t *testing.T) {
+	for _, c := range []struct{ failures, finished, failed int }{{1, 2, 0}, {2, 0, 1}} {
+		tasks, names := glyphs(1, Baseline, Single)
+		s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+		p := newPosts(one())
+		p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
+			if number < c.failures {
+				d = remote.Delivery{Run: d.Run, Failure: "it diverged", Machine: d.Machine, Arithmetic: d.Arithmetic}
+			}
+			return []remote.Delivery{d}
+		}
+		if err := direct(t, t.Context(), s, p, &quiet{}); err != nil {
+			t.Fatal(err)
+		}
+		scan, err := s.Scan(tasks)
+		if err != nil || len(scan.Finished) != c.finished || len(scan.Failed) != c.failed || !scan.Repeated[tasks[0]] {
+			t.Errorf("%d failures: %+v, %v", c.failures, scan, err)
+		}
+		if got := releases(t, s); got != 2+1-c.failed || len(p.keys) != got {
+			t.Errorf("%d failures: %d releases, %d orders", c.failures, got, len(p.keys))
+		}
+	}
+}
+
+// Deliveries that no run of the plan comes to are refused, and their orders handed out again. Nothing of them is on the
+// disk, and after a few the campaign stops.
+func TestRefusedDeliveries(t *testing.T) {
+	replace := func(name, old, by string) func(d *remote.Delivery) {
+		return func(d *remote.Delivery) {
+			text := strings.Replace(string(d.Released[name]), old, by, 1)
+			if text == string(d.Released[name]) {
+				panic(fmt.Sprintf("%s has no %s: %s", name, old, text))
+			}
+			d.Released[name] = []byte(text)
+		}
+	}
+	const privacyFile, hyperparametersFile = "privacy.json", "hyperparameters.json"
+	spoils := map[string]func(d *remote.Delivery){
+		"a path":             func(d *remote.Delivery) { d.Released["../../x"] = []byte("x") },
+		"an absolute path":   func(d *remote.Delivery) { d.Released["/tmp/x"] = []byte("x") },
+		"a hidden file":      func(d *remote.Delivery) { d.Released[".x"] = []byte("x") },
+		"no guarantee":       func(d *remote.Delivery) { delete(d.Released, privacyFile) },
+		"no files":           func(d *remote.Delivery) { d.Released = nil },
+		"a smaller epsilon":  replace(privacyFile, `"epsilon": 3.99`, `"epsilon": 3.98`),
+		"a larger epsilon":   replace(privacyFile, `"epsilon": `, `"epsilon": 1`),
+		"a second epsilon":   replace(privacyFile, `"epsilon": `, `"epsilon": 1, "epsilon": `),
+		"no epsilon":         replace(privacyFile, `"epsilon": `, `"Epsilon": `),
+		"delta":              replace(privacyFile, `"delta": `, `"delta": 1`),
+		"a guarantee":        replace(privacyFile, `"guarantee_holds": false`, `"guarantee_holds": true`),
+		"no hyperparameters": func(d *remote.Delivery) { delete(d.Released, hyperparametersFile) },
+		"steps":              replace(hyperparametersFile, `"steps": `, `"steps": -1.`),
+		"a terminal":         func(d *remote.Delivery) { d.Machine = "\x1b[2J" },
+		"another metric":     func(d *remote.Delivery) { d.Score = release.ScoreOf("r2", 0.5) },
+		"a score above 1":    func(d *remote.Delivery) { d.Score.Value = 2 },
+		"a score below 0":    func(d *remote.Delivery) { d.Score.Value = -0.1 },
+		"no private values":  func(d *remote.Delivery) { d.Private = []byte("x") },
+		"outcomes of trials": func(d *remote.Delivery) { *d = remote.Delivery{Run: d.Run, Trials: []byte("x")} },
+	}
+	seed := uint64(7)
+	_, names := glyphs(1, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Seed: &seed, Tasks: names})
+	left := slices.Sorted(maps.Keys(spoils))
+	spoiled := ""
+	p := newPosts(one())
+	p.spoil = func(_ int, d remote.Delivery) []remote.Delivery {
+		if len(left) == 0 {
+			return []remote.Delivery{d}
+		}
+		d.Released = maps.Clone(d.Released)
+		spoiled = left[0]
+		spoils[spoiled](&d)
+		left = left[1:]
+		return []remote.Delivery{d}
+	}
+	stops := 0
+	for {
+		f := &quiet{}
+		err := direct(t, t.Context(), s, p, f)
+		if err == nil {
+			break
+		}
+		if stops++; !errors.Is(err, ErrRefused) || len(f.texts) != maxRefused {
+			t.Fatalf("%s: %v, said %q", spoiled, err, f.texts)
+		}
+		if strings.ContainsAny(strings.Join(f.texts, ""), "\x1b\n") {
+			t.Errorf("%s: said %q", spoiled, f.texts)
+		}
+		if entries, err := filepath.Glob(filepath.Join(s.Runs(), "*", "released")); len(entries) > 0 || err != nil {
+			t.Errorf("%s: %q, %v", spoiled, entries, err)
+		}
+	}
+	if want := len(spoils) / maxRefused; stops != want || len(left) > 0 {
+		t.Errorf("stopped %d times, want %d; not tried: %q", stops, want, left)
+	}
+	finishedAll(t, s)
+	if len(p.keys) != 1 {
+		t.Errorf("%d orders", len(p.keys))
+	}
+}
+
+// A budget that no noise meets leaves out its own runs alone, and no order of them goes out.
+func TestFleetInfeasibleBudgets(t *testing.T) {
+	tasks, _ := glyphs(1, Variant1)
+	impossible := tasks[0]
+	impossible.Epsilon = 1e-3
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: []string{impossible.Name(), tasks[0].Name()}})
+	p, f := newPosts(one()), &quiet{}
+	if err := direct(t, t.Context(), s, p, f); err != nil {
+		t.Fatal(err)
+	}
+	scan, err := s.Scan([]Task{impossible, tasks[0]})
+	if err != nil || len(scan.Finished) != 1 || len(p.keys) != 1 || releases(t, s) != 1 {
+		t.Errorf("%+v, %d orders, %v", scan, len(p.keys), err)
+	}
+	if said := strings.Join(f.texts, "\n"); strings.Count(said, impossible.Cell.String()+" can't be run: ") != 1 {
+		t.Errorf("said %q", said)
+	}
+}
+
+// A standing budget that refuses a release stops the campaign before any order of it is out.
+func TestFleetKeepsBudgets(t *testing.T) {
+	tasks, names := glyphs(1, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	l, err := ledger.Open(s.Runs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := datasets.Describe("glyphs")
+	if err == nil {
+		err = l.SetBudget(t.Context(), ledger.Named("glyphs", info.Train), 1, 1e-5)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPosts(one())
+	var refused *ledger.BudgetError
+	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.As(err, &refused) || len(p.keys) > 0 || releases(t, s) > 0 {
+		t.Errorf("%v, %d orders, %d releases", err, len(p.keys), releases(t, s))
+	}
+	i, err := runs.Open(s.runDir(tasks[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range i.Record.Moments {
+		if strings.Contains(m.What, "training") {
+			t.Errorf("training began before the release was recorded: %+v", i.Record.Moments)
+		}
+	}
+	if _, err := l.RemoveBudget(t.Context(), ledger.Named("glyphs", info.Train)); err != nil {
+		t.Fatal(err)
+	}
+	if err := direct(t, t.Context(), s, p, &quiet{}); err != nil {
+		t.Fatal(err)
+	}
+	finishedAll(t, s)
+}
+
+// A run that was out and has lost its key begins anew, as another release, which a warning says.
+func TestFleetWithoutAKey(t *testing.T) {
+	tasks, names := glyphs(1, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	p := newPosts(one())
+	p.cutAt = 1
+	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, errCut) {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(s.runDir(tasks[0]), "private", "key")); err != nil {
+		t.Fatal(err)
+	}
+	p, f := newPosts(one()), &quiet{}
+	if err := direct(t, t.Context(), s, p, f); err != nil || len(p.keys) != 1 || releases(t, s) != 2 || !strings.Contains(strings.Join(f.texts, ""), "lost its key") {
+		t.Errorf("%v, %d orders, %d releases, said %q", err, len(p.keys), releases(t, s), f.texts)
+	}
+}

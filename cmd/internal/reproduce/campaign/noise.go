@@ -1,0 +1,58 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/configs"
+)
+
+// Noise returns the noise multipliers of tunings, which follow from the budget alone. Cells whose trials differ in
+// noise, those of single runs, and those whose budget no noise meets are left out. It calls progress, which may be nil.
+func (s *Store) Noise(ctx context.Context, cells []Cell, progress func(done, total int)) (map[Cell]float64, error) {
+	noise, known := map[Cell]float64{}, s.noises
+	for k, c := range cells {
+		if c.Method == Single || c.Space == All {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if progress != nil {
+			progress(k, len(cells))
+		}
+		e, err := s.experiment(c)
+		if err != nil {
+			return nil, err
+		}
+		cost := e.Privacy // all that the noise depends on, in this space
+		cost.ClippingNorm = 0
+		cost.Epsilon = nil
+		key := fmt.Sprintf("%+v, epsilon %v", cost, c.Epsilon)
+		if _, ok := known[key]; !ok {
+			if known[key], err = noiseOf(e); infeasible(err) {
+				known[key] = 0
+			} else if err != nil {
+				return nil, fmt.Errorf("%s: %w", c, err)
+			}
+		}
+		if known[key] > 0 {
+			noise[c] = known[key]
+		}
+	}
+	return noise, nil
+}
+
+func noiseOf(e configs.Experiment) (_ float64, err error) {
+	p, err := experiment.New(experiment.Settings{Experiment: e, Tune: true})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	if err := p.Settle(); err != nil {
+		return 0, err
+	}
+	return p.Statement().NoiseMultiplier, nil
+}

@@ -1,0 +1,174 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/train"
+)
+
+// Pace says how long steps take on a machine: by data set and optimizer, such as "mnist dp-sgd".
+type Pace map[string]Step
+
+// Step is the time of a step of one run among others that train beside it: Fixed + Sample times the expected batch
+// size, in seconds.
+type Step struct {
+	Fixed  float64 `json:"fixed"`
+	Sample float64 `json:"sample"`
+}
+
+func paceKey(c Cell) string { return c.Dataset + " " + c.Optimizer }
+
+// Measure adds to a pace what cells need and it lacks, by training on random samples: a second or two for each data set
+// and optimizer. It calls progress, which may be nil.
+func (p Pace) Measure(ctx context.Context, e train.Engine, cells []Cell, progress func(done, total int)) error {
+	var missing []Cell
+	seen := map[string]bool{}
+	for _, c := range cells {
+		key := paceKey(c)
+		if _, ok := p[key]; !ok && !seen[key] {
+			seen[key] = true
+			missing = append(missing, c)
+		}
+	}
+	for k, c := range missing {
+		if progress != nil {
+			progress(k, len(missing))
+		}
+		step, err := measure(ctx, e, c)
+		if err != nil {
+			return fmt.Errorf("measure steps of %s: %w", paceKey(c), err)
+		}
+		p[paceKey(c)] = step
+	}
+	return nil
+}
+
+// The measured batches are a trial's and a final run's of the paper, and so many runs train side by side.
+const (
+	smallBatch, smallRuns = 64, 12
+	largeBatch, largeRuns = 1152, 3
+	rehearsed             = 4608 // samples
+	measureFor            = 400 * time.Millisecond
+)
+
+func measure(ctx context.Context, e train.Engine, c Cell) (step Step, err error) {
+	settings, err := configs.Preset(c.Preset())
+	if err != nil {
+		return step, err
+	}
+	model, data, err := experiment.Rehearsal(settings, rehearsed)
+	if err != nil {
+		return step, err
+	}
+	loaded, err := train.Load(e, model, data)
+	if err != nil {
+		return step, err
+	}
+	defer func() { err = errors.Join(err, loaded.Close()) }()
+	small, err := stepTime(ctx, loaded, c.Optimizer, smallBatch, smallRuns)
+	if err != nil {
+		return step, err
+	}
+	large, err := stepTime(ctx, loaded, c.Optimizer, largeBatch, largeRuns)
+	if err != nil {
+		return step, err
+	}
+	sample := math.Max(0, (large-small)/(largeBatch-smallBatch))
+	return Step{Fixed: math.Max(0, small-sample*smallBatch), Sample: sample}, nil
+}
+
+// stepTime returns the time of a step, in seconds, divided by the number of runs side by side.
+func stepTime(ctx context.Context, loaded *train.Loaded, optimizer string, batch, runs int) (float64, error) {
+	for steps := 2; ; {
+		settings := make([]train.Settings, runs)
+		for k := range settings {
+			settings[k] = train.Settings{
+				Privacy: train.Privacy{
+					SamplingRate: float64(batch) / rehearsed, NoiseMultiplier: 1, ClippingNorm: 1, Steps: steps, NominalSize: rehearsed,
+				},
+				Optimizer: train.SGD(0.01), Key: train.NewKey(), Trial: uint32(k),
+			}
+			if optimizer == "dp-adam" {
+				settings[k].Optimizer = train.Adam(0.001)
+			}
+		}
+		took, err := timeOf(ctx, loaded, settings)
+		if err != nil {
+			return 0, err
+		}
+		if took >= measureFor/2 {
+			return took.Seconds() / float64(steps*runs), nil
+		}
+		steps = int(math.Ceil(float64(steps) * min(20, measureFor.Seconds()/took.Seconds())))
+	}
+}
+
+func timeOf(ctx context.Context, loaded *train.Loaded, settings []train.Settings) (took time.Duration, err error) {
+	group, err := loaded.Start(settings...)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, group.Close()) }()
+	start := time.Now()
+	err = group.Train(ctx, nil)
+	return time.Since(start), err
+}
+
+// Work is what a cell's run is expected to take.
+type Work struct {
+	Gradients float64 // of single samples
+	Seconds   float64 // 0 if the pace is unknown
+	Models    float64 // trials and final runs
+}
+
+// Estimate returns the expected work of a cell's run. The time is that of training alone, with all cores or the GPU.
+func (s *Store) Estimate(c Cell, p Pace) (w Work, err error) {
+	e, err := s.experiment(c)
+	if err != nil {
+		return w, err
+	}
+	n, err := samples(c.Dataset)
+	if err != nil {
+		return w, err
+	}
+	epochs, rates := []float64{e.Privacy.Epochs}, []float64{e.Privacy.SamplingRate}
+	if c.Space == All {
+		epochs = e.Tuning.Epochs
+		if rates, err = e.Tuning.Rates(e.Privacy.SubsetRate, n); err != nil {
+			return w, err
+		}
+	}
+	q := e.Privacy.SubsetRate
+	phases := map[Method][]phase{
+		Variant1: {{e.Privacy.MeanRepetitions, q}, {1, 1 - q}},
+		Variant2: {{e.Privacy.MeanRepetitions, q}, {1, 1}},
+		Baseline: {{e.Privacy.MeanRepetitions, 1}},
+		Single:   {{1, 1}},
+	}[c.Method]
+	step := p[paceKey(c)]
+	candidates := float64(len(epochs) * len(rates))
+	for _, rate := range rates {
+		for _, epoch := range epochs {
+			steps, err := train.Steps(epoch, rate)
+			if err != nil {
+				return w, err
+			}
+			for _, f := range phases {
+				runs, batch := f.runs/candidates, rate*f.share*float64(n)
+				w.Models += runs
+				w.Gradients += runs * float64(steps) * batch
+				w.Seconds += runs * float64(steps) * (step.Fixed + step.Sample*batch)
+			}
+		}
+	}
+	return w, nil
+}
+
+// phase is a number of runs on a share of the samples.
+type phase struct{ runs, share float64 }

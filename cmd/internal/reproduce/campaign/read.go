@@ -1,0 +1,106 @@
+package campaign
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/tuner"
+)
+
+// maxFile bounds the files that are read of a run's folder, in bytes.
+const maxFile = 64 << 20
+
+// readFile decodes a file of a run's folder.
+func readFile(into any, path ...string) error {
+	name := filepath.Join(path...)
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(fmt.Errorf("%s: no file", name), err)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxFile))
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// privateRun is private/run.json of a tuning or of a training.
+type privateRun struct {
+	Trials []struct {
+		tuner.Candidate
+		Seconds float64 `json:"seconds"`
+	} `json:"trials"`
+	FinalSeconds float64 `json:"final_seconds"`
+	Seconds      float64 `json:"seconds"`
+}
+
+// read returns the result of a finished run with the given settings.
+func read(t Task, e configs.Experiment, i runs.Info) (Result, error) {
+	if i.Score == nil || i.Record == nil {
+		return Result{}, fmt.Errorf("%s: no score or no record; bring back the whole folder of the run", i.Dir)
+	}
+	var h release.Hyperparameters
+	var p json.RawMessage
+	if err := errors.Join(readFile(&h, i.Dir, "released", "hyperparameters.json"), readFile(&p, i.Dir, "private", "run.json")); err != nil {
+		return Result{}, err
+	}
+	return resultOf(t, e, i, i.Score.Value, h, p)
+}
+
+// resultOf returns the result of a run with the given settings, score, hyperparameters and content of private/run.json.
+func resultOf(t Task, e configs.Experiment, i runs.Info, score float64, h release.Hyperparameters, private []byte) (Result, error) {
+	var p privateRun
+	if err := json.Unmarshal(private, &p); err != nil {
+		return Result{}, fmt.Errorf("%s: %w", filepath.Join(i.Dir, "private", "run.json"), err)
+	}
+	r := Result{
+		Task:            t,
+		Accuracy:        score,
+		Epsilon:         i.Epsilon,
+		Delta:           i.Delta,
+		NoiseMultiplier: h.NoiseMultiplier, LearningRate: h.LearningRate, TunedLearningRate: h.LearningRate,
+		SamplingRate: h.SamplingRate, ClippingNorm: h.ClippingNorm, Steps: h.Steps,
+		Trials: len(p.Trials),
+		MadeBy: i.Record.MadeBy, Machine: i.Record.Machine, Seed: i.Record.Seed, Day: i.Day,
+	}
+	if h.TunedLearningRate != nil {
+		r.TunedLearningRate = *h.TunedLearningRate
+	}
+	r.Seconds = p.Seconds + p.FinalSeconds
+	size := float64(i.Samples)
+	if t.Method != Baseline {
+		size *= e.Privacy.SubsetRate
+	}
+	for _, trial := range p.Trials {
+		r.Seconds += trial.Seconds
+		r.Gradients += float64(trial.Steps) * trial.SamplingRate * size
+	}
+	if t.Method != Baseline {
+		r.Gradients += float64(h.Steps) * h.ExpectedBatchSize
+	}
+	return r, nil
+}
+
+// readSettings returns the settings of a run's folder.
+func readSettings(dir string) (configs.Experiment, error) {
+	text, err := experiment.ReadSettings(filepath.Join(dir, "private", "settings.yaml"))
+	if err != nil {
+		return configs.Experiment{}, err
+	}
+	return configs.Resolve(configs.File{Name: "settings.yaml", Text: text}, nil)
+}

@@ -1,0 +1,50 @@
+package paper
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/dptrain/dptrain/cmd/internal/release"
+)
+
+// claimsTable lists claims with their verdicts. Its CSV file has every comparison.
+func claimsTable(outcomes []Outcome) Table {
+	t := Table{Name: "claims"}
+	t.Title = "What the paper says, and what was seen"
+	t.Columns = []string{"figure", "the paper says", "accounting", "verdict", "seen"}
+	t.Numbers = [][]string{{"claim", "figure", "accounting", "verdict_of_claim", "where", "verdict", "value", "low", "high", "runs_a", "runs_b", "p_against"}}
+	for _, o := range outcomes {
+		t.Rows = append(t.Rows, []string{o.Figure, o.Sentence, o.Accounting, string(o.Verdict), o.Summary()})
+		for _, f := range o.Findings {
+			t.Numbers = append(t.Numbers, []string{
+				o.Label, o.Figure, o.Accounting, string(o.Verdict), f.Where, string(f.Verdict), number(f.value),
+				f.interval.low(), f.interval.high(), strconv.Itoa(f.runs[0]), strconv.Itoa(f.runs[1]), f.chance(),
+			})
+		}
+	}
+	t.Notes = []string{multiplicity(outcomes)}
+	return t
+}
+
+// multiplicity says how many of the intervals are expected to be wrong.
+func multiplicity(outcomes []Outcome) string {
+	n := 0
+	for _, o := range outcomes {
+		for _, f := range o.Findings {
+			if f.interval.Missing == "" {
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return "No comparison has an interval."
+	}
+	wrong := "fewer than one of them is"
+	if n >= 20 {
+		wrong = "about " + fixed(float64(n)*(1-confidence), 0) + " of them are"
+		if n < 30 {
+			wrong = "about one of them is"
+		}
+	}
+	return fmt.Sprintf("%s comparisons have an interval of 95 %%, each by itself: %s expected to miss the truth. One that stands out among many others means little.", release.Grouped(n), wrong)
+}

@@ -1,0 +1,131 @@
+package paper
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/cmd/internal/page/sheet"
+)
+
+//go:embed page.css
+var styleSource string
+
+//go:embed page.html.tmpl
+var pageSource string
+
+var style = sheet.Style(styleSource)
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"plain": sheet.Plain,
+	// whole keeps DP-SGD from breaking at its hyphen.
+	"whole": func(title string) string { return strings.ReplaceAll(title, "DP-", "DP\u2011") },
+	"class": func(v Verdict) string { return strings.ReplaceAll(string(v), " ", "-") },
+}).Parse(strings.NewReplacer("OPENING", sheet.Opening("dptrain reproduce"), "STYLE", style, "POLICY", sheet.Policy(style)).Replace(pageSource)))
+
+// page is what the template shows.
+type page struct {
+	Quick    string
+	Seeded   bool
+	Program  string
+	Runs     int
+	Others   string // data sets that aren't the paper's
+	Absent   string // data sets of the paper that weren't selected
+	Facts    []fact
+	Missing  []string
+	More     int // of the missing cells, which aren't listed
+	Verdicts []verdictCount
+	Multiple string
+	Figures  []pageFigure
+	Tables   []pageTable
+	Gains    *pageTable
+	Differs  []string
+}
+
+type fact struct{ Name, Text string }
+
+type verdictCount struct {
+	Verdict Verdict
+	Count   int
+}
+
+type pageFigure struct {
+	Figure
+	Key      template.HTML
+	Panels   []template.HTML
+	Wide     bool // panels are small, so that more of them are side by side
+	Columned string
+	Runs     string
+	Claims   []pageClaim
+}
+
+// pageClaim is a claim with its outcomes by all accountings.
+type pageClaim struct {
+	Claim
+	Outcomes []Outcome
+	Note     string
+}
+
+type pageTable struct {
+	Table
+	Right []bool
+}
+
+// maxMissing is the maximum number of missing cells that a page lists.
+const maxMissing = 40
+
+func newPage(in Input, r *results, drawn []drawnFigure, tables []Table, outcomes []Outcome) page {
+	p := page{Quick: in.Quick, Seeded: r.seeded, Program: in.Program, Runs: len(r.all), Facts: r.facts(in), Multiple: multiplicity(outcomes), Differs: differs(r.Accountings)}
+	var others []string
+	for _, d := range r.Datasets {
+		if !slices.Contains(Datasets(), d) {
+			others = append(others, DatasetName(d))
+		}
+	}
+	p.Others = strings.Join(others, " and ")
+	var absent []string
+	for _, d := range Datasets() {
+		if !slices.Contains(r.Datasets, d) {
+			absent = append(absent, DatasetName(d))
+		}
+	}
+	p.Absent = strings.Join(absent, " and ")
+	count := map[Verdict]int{}
+	for _, o := range outcomes {
+		count[o.Verdict]++
+	}
+	for _, v := range []Verdict{Seen, NotSeen, Open, NoRuns} {
+		p.Verdicts = append(p.Verdicts, verdictCount{v, count[v]})
+	}
+	p.Missing = r.missing(in.Figures)
+	if len(p.Missing) > maxMissing {
+		p.More = len(p.Missing) - maxMissing
+		p.Missing = p.Missing[:maxMissing]
+	}
+	for _, d := range drawn {
+		p.Figures = append(p.Figures, r.pageFigure(d, outcomes))
+	}
+	for _, t := range tables {
+		if t.Name == "results" || t.Name == "times" && r.seeded {
+			continue
+		}
+		shown := pageTable{t, t.RightAligned()}
+		if t.Name == "accounting_gains" {
+			p.Gains = &shown
+			continue
+		}
+		p.Tables = append(p.Tables, shown)
+	}
+	return p
+}
+
+func (p page) render() ([]byte, error) {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, "page", p); err != nil {
+		return nil, fmt.Errorf("make the page: %w", err)
+	}
+	return b.Bytes(), nil
+}

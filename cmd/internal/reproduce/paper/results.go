@@ -1,0 +1,220 @@
+package paper
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
+)
+
+// ErrResults reports results that no figure can be made of.
+var ErrResults = errors.New("invalid results")
+
+// results are those of a selection, by cell, in the order of their repetitions.
+type results struct {
+	Selection
+	byCell map[campaign.Cell][]campaign.Result
+	all    []campaign.Result
+	seeded bool
+	epochs float64 // shares of the paper's that runs have
+	trials float64
+
+	planned map[campaign.Cell]float64 // noise multipliers of tunings, by their budget
+}
+
+// judged returns the selected data sets that the paper has, and says something about.
+func (r *results) judged() []string {
+	return slices.DeleteFunc(slices.Clone(r.Datasets), func(d string) bool { return !slices.Contains(Datasets(), d) })
+}
+
+// full reports whether runs have the paper's size.
+func (r *results) full() bool { return r.epochs == 1 && r.trials == 1 }
+
+// collect keeps the results of a selection. The error wraps [ErrResults] if there are two of one task, or if a number
+// isn't one.
+func collect(s Selection, given []campaign.Result) (*results, error) {
+	r := &results{Selection: s, byCell: map[campaign.Cell][]campaign.Result{}, epochs: 1, trials: 1}
+	seen := map[campaign.Task]bool{}
+	for _, result := range given {
+		if seen[result.Task] {
+			return nil, fmt.Errorf("%w: two of run %s; leave one of them out", ErrResults, result.Task.Name())
+		}
+		seen[result.Task] = true
+		if !s.has(result.Task) {
+			continue
+		}
+		if err := check(result); err != nil {
+			return nil, err
+		}
+		r.byCell[result.Cell] = append(r.byCell[result.Cell], result)
+		r.seeded = r.seeded || result.Seed != nil
+		r.all = append(r.all, result)
+	}
+	for _, list := range r.byCell {
+		slices.SortFunc(list, func(a, b campaign.Result) int { return a.Repetition - b.Repetition })
+	}
+	return r, nil
+}
+
+// has reports whether a task is among those that the selection's figures need.
+func (s Selection) has(t campaign.Task) bool {
+	return slices.Contains(s.Datasets, t.Dataset) && slices.Contains(s.Epsilons, t.Epsilon) &&
+		slices.Contains(s.Accountings, t.Accounting) && slices.Contains(campaign.Methods(), t.Method) &&
+		t.Repetition >= 1 && t.Repetition <= s.Repetitions
+}
+
+// check returns an error for a number that no run can have.
+func check(r campaign.Result) error {
+	for _, v := range []struct {
+		name  string
+		value float64
+		low   float64
+		high  float64
+	}{
+		{"accuracy", r.Accuracy, 0, 1},
+		{"epsilon", r.Epsilon, 0, math.MaxFloat64},
+		{"noise multiplier", r.NoiseMultiplier, 0, math.MaxFloat64},
+		{"learning rate", r.LearningRate, 0, math.MaxFloat64},
+		{"tuned learning rate", r.TunedLearningRate, 0, math.MaxFloat64},
+		{"sampling rate", r.SamplingRate, 0, 1},
+		{"number of trials", float64(r.Trials), 0, math.MaxFloat64},
+		{"training time", r.Seconds, 0, math.MaxFloat64},
+		{"number of gradients", r.Gradients, 0, math.MaxFloat64},
+	} {
+		if !(v.value >= v.low && v.value <= v.high) {
+			return fmt.Errorf("%w: run %s has %s %v", ErrResults, r.Task.Name(), v.name, v.value)
+		}
+	}
+	return nil
+}
+
+// group is what a figure trains: an optimizer and what is tuned.
+type group struct {
+	optimizer string
+	space     campaign.Space
+}
+
+func (f Figure) group() group { return group{f.Optimizer, f.Space} }
+
+// cell returns the cell of a group.
+func (g group) cell(dataset string, m campaign.Method, accounting string, epsilon float64) campaign.Cell {
+	return campaign.Cell{Dataset: dataset, Optimizer: g.optimizer, Space: g.space, Method: m, Accounting: accounting, Epsilon: epsilon}
+}
+
+// quantity is a number of a result.
+type quantity func(campaign.Result) float64
+
+// The quantities of figures and tables.
+var (
+	accuracy     quantity = func(r campaign.Result) float64 { return r.Accuracy }
+	percent      quantity = func(r campaign.Result) float64 { return 100 * r.Accuracy }
+	epsilon      quantity = func(r campaign.Result) float64 { return r.Epsilon }
+	noise        quantity = func(r campaign.Result) float64 { return r.NoiseMultiplier }
+	learningRate quantity = func(r campaign.Result) float64 { return r.LearningRate }
+	tunedRate    quantity = func(r campaign.Result) float64 { return r.TunedLearningRate }
+	samplingRate quantity = func(r campaign.Result) float64 { return r.SamplingRate }
+	steps        quantity = func(r campaign.Result) float64 { return float64(r.Steps) }
+	trials       quantity = func(r campaign.Result) float64 { return float64(r.Trials) }
+	seconds      quantity = func(r campaign.Result) float64 { return r.Seconds }
+	gradients    quantity = func(r campaign.Result) float64 { return r.Gradients }
+)
+
+// quantities are those of files, but for times, which can't be repeated.
+var quantities = []struct {
+	name string
+	of   quantity
+}{
+	{"own_epsilon", epsilon}, {"accuracy", accuracy}, {"noise_multiplier", noise}, {"learning_rate", learningRate},
+	{"tuned_learning_rate", tunedRate}, {"sampling_rate", samplingRate}, {"steps", steps}, {"trials", trials}, {"gradients", gradients},
+}
+
+// resultsTable has a row for each run, which rows of other campaigns can be appended to.
+func (r *results) resultsTable() Table {
+	t := Table{Name: "results"}
+	header := []string{"dataset", "optimizer", "tuned", "method", "accounting", "epsilon", "repetition", "made_by", "machine"}
+	for _, q := range quantities {
+		header = append(header, q.name)
+	}
+	t.Numbers = [][]string{header}
+	all := slices.SortedFunc(slices.Values(r.all), func(a, b campaign.Result) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, run := range all {
+		row := []string{
+			run.Dataset, run.Optimizer, string(run.Space), string(run.Method), run.Accounting, number(run.Task.Epsilon),
+			strconv.Itoa(run.Repetition), run.MadeBy, run.Machine,
+		}
+		for _, q := range quantities {
+			row = append(row, number(q.of(run)))
+		}
+		t.Numbers = append(t.Numbers, row)
+	}
+	return t
+}
+
+// of returns a quantity of a cell's runs.
+func (r *results) of(c campaign.Cell, q quantity) sample {
+	var s sample
+	for _, result := range r.byCell[c] {
+		s = append(s, q(result))
+	}
+	return s
+}
+
+// pooled returns a quantity of a method's runs at all epsilons. What training takes hardly depends on epsilon: neither
+// the number of trials nor their candidates do. Where epochs are tuned, those of the final run may, which widens the
+// intervals.
+func (r *results) pooled(g group, dataset string, m campaign.Method, accountings []string, q quantity) sample {
+	var s sample
+	for _, accounting := range accountings {
+		for _, e := range r.Epsilons {
+			s = append(s, r.of(g.cell(dataset, m, accounting, e), q)...)
+		}
+	}
+	return s
+}
+
+// speedup compares the baseline with the faster variant, the one whose mean is smaller.
+type speedup struct {
+	ratio    float64
+	interval Interval
+	variant  campaign.Method
+}
+
+// speedup returns how many times more of a quantity the baseline takes than the faster variant. It reports false
+// without runs of both.
+func (r *results) speedup(g group, dataset, accounting string, q quantity) (speedup, bool) {
+	best := speedup{}
+	baseline := r.pooled(g, dataset, campaign.Baseline, []string{accounting}, q)
+	for _, m := range []campaign.Method{campaign.Variant1, campaign.Variant2} {
+		s := speedup{variant: m}
+		s.ratio, s.interval = ratio(baseline, r.pooled(g, dataset, m, []string{accounting}, q))
+		if s.ratio > best.ratio && !math.IsInf(s.ratio, 0) { // NaN isn't
+			best = s
+		}
+	}
+	return best, best.ratio > 0
+}
+
+// groups returns what some figures train, each once, in their order.
+func groups(figures []Figure) []group {
+	var all []group
+	seen := map[group]bool{}
+	for _, f := range figures {
+		if g := f.group(); f.Trains() && !seen[g] {
+			seen[g] = true
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+func (g group) String() string {
+	optimizer := map[string]string{"dp-sgd": "DP-SGD", "dp-adam": "DP-Adam"}[g.optimizer]
+	if g.space == campaign.All {
+		return "all, " + optimizer
+	}
+	return "rate, " + optimizer
+}

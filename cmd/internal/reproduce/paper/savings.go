@@ -1,0 +1,80 @@
+package paper
+
+import (
+	"strconv"
+
+	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
+)
+
+// savingsTable compares the gradients that methods compute: expected, and what was drawn.
+func (r *results) savingsTable(figures []Figure) (Table, error) {
+	t := Table{Name: "savings"}
+	t.Title = "Gradients of single samples that were computed, in millions"
+	t.Columns = []string{"tuned", "data", "μ", "variant 1", "drawn", "variant 2", "drawn", "baseline", "drawn", "baseline /v. 1", "drawn", "baseline /v. 2", "drawn"}
+	t.Numbers = [][]string{{
+		"tuned", "optimizer", "dataset", "mean_trials", "method", "expected_gradients", "runs", "drawn_gradients_mean", "drawn_gradients_standard_error",
+		"expected_ratio", "drawn_ratio", "drawn_ratio_low", "drawn_ratio_high",
+	}}
+	for _, g := range groups(figures) {
+		for _, dataset := range r.Datasets {
+			w, err := r.workload(dataset, g)
+			if err != nil {
+				return t, err
+			}
+			row := []string{g.String(), DatasetName(dataset), number(w.Privacy.MeanRepetitions)}
+			baseline := r.pooled(g, dataset, campaign.Baseline, r.Accountings, gradients)
+			var ratios []string
+			for _, m := range []campaign.Method{campaign.Variant1, campaign.Variant2, campaign.Baseline} {
+				drawn := r.pooled(g, dataset, m, r.Accountings, gradients)
+				row = append(row, millions(w.expected(m)), millions(drawn.mean()))
+				line := []string{string(g.space), g.optimizer, dataset, number(w.Privacy.MeanRepetitions), string(m), number(w.expected(m)), strconv.Itoa(len(drawn)), number(drawn.mean()), number(drawn.standardError())}
+				if m == campaign.Baseline {
+					t.Numbers = append(t.Numbers, append(line, "", "", "", ""))
+					continue
+				}
+				expected := w.expected(campaign.Baseline) / w.expected(m)
+				seen, interval := ratio(baseline, drawn)
+				ratios = append(ratios, fixed(expected, 2), fixed(seen, 2))
+				t.Numbers = append(t.Numbers, append(line, number(expected), number(seen), interval.low(), interval.high()))
+			}
+			t.Rows = append(t.Rows, append(row, ratios...))
+		}
+	}
+	t.Notes = []string{
+		"Expected: E(μqn+(1−q)n) for variant 1, E(μqn+n) for variant 2, Eμn for the baseline, with E the epochs, averaged over the grid where they are tuned, also for the final run, which has those of its best trial. Drawn: the mean over all runs, given their numbers of trials and their candidates.",
+	}
+	return t, nil
+}
+
+// timesTable compares the times that training took. They can't be repeated to the byte.
+func (r *results) timesTable(figures []Figure) Table {
+	t := Table{Name: "times"}
+	t.Title = "Seconds of training, summed over trials and final run"
+	t.Columns = []string{"tuned", "data", "accounting", "variant 1", "variant 2", "baseline", "single run", "baseline / faster variant", "95 % interval"}
+	t.Numbers = [][]string{{"tuned", "optimizer", "dataset", "accounting", "method", "runs", "seconds_mean", "seconds_standard_error", "ratio_of_baseline", "ratio_low", "ratio_high"}}
+	for _, g := range groups(figures) {
+		for _, dataset := range r.Datasets {
+			for _, accounting := range r.Accountings {
+				row := []string{g.String(), DatasetName(dataset), accounting}
+				s, ok := r.speedup(g, dataset, accounting, seconds)
+				for _, m := range []campaign.Method{campaign.Variant1, campaign.Variant2, campaign.Baseline, campaign.Single} {
+					times := r.pooled(g, dataset, m, []string{accounting}, seconds)
+					row = append(row, digits(times.mean()))
+					line := []string{string(g.space), g.optimizer, dataset, accounting, string(m), strconv.Itoa(len(times)), number(times.mean()), number(times.standardError()), "", "", ""}
+					if ok && m == s.variant {
+						line = append(line[:8], number(s.ratio), s.interval.low(), s.interval.high())
+					}
+					t.Numbers = append(t.Numbers, line)
+				}
+				if ok {
+					row = append(row, fixed(s.ratio, 2), s.interval.text(2))
+				} else {
+					row = append(row, "", "")
+				}
+				t.Rows = append(t.Rows, row)
+			}
+		}
+	}
+	t.Notes = []string{"Means over all epsilons and repetitions. The faster variant is chosen by the same means, which makes the ratio slightly larger. Intervals by Fieller's theorem with Satterthwaite's degrees of freedom."}
+	return t
+}

@@ -1,0 +1,90 @@
+package paper
+
+import (
+	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
+	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/models"
+)
+
+// workload is a data set with the paper's settings for what is tuned on it.
+type workload struct {
+	configs.Experiment
+	info datasets.Info
+}
+
+// workloadOf returns the paper's workload.
+func workloadOf(dataset string, g group) (workload, error) {
+	e, err := configs.Preset(g.cell(dataset, campaign.Baseline, "", 0).Preset())
+	if err != nil {
+		return workload{}, err
+	}
+	info, err := datasets.Describe(e.Dataset)
+	return workload{e, info}, err
+}
+
+// workload returns what was trained, which may be smaller.
+func (r *results) workload(dataset string, g group) (workload, error) {
+	w, err := workloadOf(dataset, g)
+	if err != nil {
+		return w, err
+	}
+	w.Privacy.MeanRepetitions *= r.trials
+	w.Privacy.Epochs *= r.epochs
+	for i := range w.Tuning.Epochs {
+		w.Tuning.Epochs[i] *= r.epochs
+	}
+	return w, nil
+}
+
+// meanEpochs returns the mean epochs of a trial, whose candidate is drawn evenly from the grid.
+func (w workload) meanEpochs() float64 {
+	if w.Tunes(configs.TuneEpochs) {
+		return sample(w.Tuning.Epochs).mean()
+	}
+	return w.Privacy.Epochs
+}
+
+// expected returns how many gradients of single samples a method computes in expectation. E are the epochs, mu the mean
+// number of trials, n the samples and q the subset rate:
+//
+//	variant 1     E (mu q n + (1-q) n)
+//	variant 2     E (mu q n + n)
+//	baseline      E mu n
+//	single run    E n
+//
+// If epochs are tuned, the trials' epochs are the mean of the grid. So are those of the final run here, though it has
+// the best trial's: they depend on the data.
+func (w workload) expected(m campaign.Method) float64 {
+	p, n, epochs := w.Privacy, float64(w.info.Train), w.meanEpochs()
+	trials := p.MeanRepetitions * n
+	switch m {
+	case campaign.Variant1:
+		return epochs * (trials*p.SubsetRate + (1-p.SubsetRate)*n)
+	case campaign.Variant2:
+		return epochs * (trials*p.SubsetRate + n)
+	case campaign.Baseline:
+		return epochs * trials
+	}
+	return epochs * n
+}
+
+// parameters counts what training changes.
+func (w workload) parameters() (int, error) {
+	shape := w.info.SampleShape
+	switch {
+	case w.Model == "linear" && w.Dataset == "cifar-10": // the last layer of the ResNet, on its features
+		shape = []int{models.Features}
+	case w.info.Vocabulary > 0:
+		shape = []int{w.TextLength}
+	}
+	model, err := models.New(w.Model, shape, w.info.Classes, models.Options{Vocabulary: w.info.Vocabulary})
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, p := range model.Parameters {
+		n += p.Shape().TotalSize()
+	}
+	return n, nil
+}

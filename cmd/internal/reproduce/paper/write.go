@@ -1,0 +1,201 @@
+package paper
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2/maybe"
+
+	"github.com/dptrain/dptrain/cmd/internal/figure"
+	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
+)
+
+// Input is what a campaign's folder of figures is made of.
+type Input struct {
+	Figures   []Figure
+	Selection Selection
+	Results   []campaign.Result // those of other tasks are left out
+	Program   string            // that makes the figures: its name, version and commit
+
+	Quick          string  // what was made smaller; empty for a campaign of full size
+	Epochs, Trials float64 // the shares of the paper's epochs and mean numbers of trials that runs have; 0 means all
+
+	// Seeded reports whether the campaign has a seed, so that its runs guarantee nothing and can be repeated. A result
+	// with a seed is enough. Seed is the campaign's, from which those of its runs follow; nil if it isn't known.
+	Seeded bool
+	Seed   *uint64
+
+	// Noise has the noise multipliers of tunings, which need no runs. Those of cells without a result are drawn too.
+	Noise map[campaign.Cell]float64
+
+	// Bounds are those of figure compare_dp_bounds, by figure.ComputeBounds; nil if it isn't among the figures.
+	Bounds *figure.Bounds
+}
+
+// Write writes figures, tables and the page that shows them, and returns the page's path:
+//
+//	DIR/figures/LABEL.{png,svg,pdf,csv}
+//	DIR/tables/NAME.csv
+//	DIR/index.html
+//
+// It replaces older files of these names; none is ever visible half written. It writes nothing before all is drawn.
+// The same input gives the same bytes, in all files but tables/times.csv if a result has a seed. The error wraps
+// [ErrResults] if the results contradict each other.
+func Write(ctx context.Context, dir string, in Input) (page string, err error) {
+	r, err := in.results()
+	if err != nil {
+		return "", err
+	}
+	drawn, outcomes, err := r.drawAll(ctx, in)
+	if err != nil {
+		return "", err
+	}
+	tables, err := r.tables(in.Figures, outcomes)
+	if err != nil {
+		return "", err
+	}
+	html, err := newPage(in, r, drawn, tables, outcomes).render()
+	if err != nil {
+		return "", err
+	}
+	files := map[string][]byte{}
+	for _, d := range drawn {
+		if err := encode(ctx, files, filepath.Join("figures", d.Label), d.picture); err != nil {
+			return "", err
+		}
+	}
+	for _, t := range tables {
+		if files[filepath.Join("tables", t.Name+".csv")], err = figure.CSV(t.Numbers); err != nil {
+			return "", err
+		}
+	}
+	files[pageName] = html
+	return filepath.Join(dir, pageName), save(dir, files)
+}
+
+const pageName = "index.html"
+
+// results checks the input.
+func (in Input) results() (*results, error) {
+	if len(in.Figures) == 0 {
+		return nil, fmt.Errorf("%w: no figure to draw; name one", ErrResults)
+	}
+	if s := in.Selection; len(s.Datasets) == 0 || len(s.Epsilons) == 0 || len(s.Accountings) == 0 || s.Repetitions < 1 {
+		return nil, fmt.Errorf("%w: a selection of %d data sets, %d epsilons, %d accountings and %d repetitions; want at least one of each",
+			ErrResults, len(s.Datasets), len(s.Epsilons), len(s.Accountings), s.Repetitions)
+	}
+	for _, share := range []float64{in.Epochs, in.Trials} {
+		if !(share >= 0 && share <= 1) {
+			return nil, fmt.Errorf("%w: a share of %v of the paper's epochs or trials; want one from 0 to 1", ErrResults, share)
+		}
+	}
+	r, err := collect(in.Selection, in.Results)
+	if err != nil {
+		return nil, err
+	}
+	r.seeded = r.seeded || in.Seeded || in.Seed != nil
+	r.epochs, r.trials = cmp.Or(in.Epochs, 1), cmp.Or(in.Trials, 1)
+	r.planned = in.Noise
+	return r, nil
+}
+
+// drawAll draws figures and judges what the paper says about them.
+func (r *results) drawAll(ctx context.Context, in Input) (drawn []drawnFigure, outcomes []Outcome, err error) {
+	for _, f := range in.Figures {
+		d := drawnFigure{Figure: f}
+		switch {
+		case f.Trains():
+			d.picture, err = r.draw(f)
+			outcomes = append(outcomes, r.outcomes(f)...)
+		case f.Label == boundsLabel:
+			if in.Bounds == nil {
+				return nil, nil, fmt.Errorf("%w: no bounds for %s", ErrResults, f.Label)
+			}
+			d.picture = *in.Bounds
+			outcomes = append(outcomes, boundsOutcomes(*in.Bounds)...)
+		case f.Label == linesLabel:
+			d.picture, err = figure.ComputeLines(figure.PaperLines())
+		default:
+			err = fmt.Errorf("%w: nothing is known of this figure, and it needs no runs", ErrResults)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("draw %s: %w", f.Label, err)
+		}
+		drawn = append(drawn, d)
+	}
+	return drawn, outcomes, nil
+}
+
+// drawnFigure is a figure of the paper with its picture.
+type drawnFigure struct {
+	Figure
+	picture figure.Figure
+}
+
+// Labels of the figures that need no runs.
+const (
+	boundsLabel = "compare_dp_bounds"
+	linesLabel  = "mnist_novel_x"
+)
+
+// tables returns all tables of some figures.
+func (r *results) tables(figures []Figure, outcomes []Outcome) ([]Table, error) {
+	tables, err := Tables(r.Datasets)
+	if err != nil {
+		return nil, err
+	}
+	if len(groups(figures)) > 0 {
+		savings, err := r.savingsTable(figures)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, savings, r.timesTable(figures), r.resultsTable())
+		if gains, ok := r.gainsTable(figures); ok {
+			tables = append(tables, gains)
+		}
+	}
+	if len(outcomes) > 0 {
+		tables = append(tables, claimsTable(outcomes))
+	}
+	return tables, nil
+}
+
+// encode adds a figure's files, by their paths.
+func encode(ctx context.Context, files map[string][]byte, path string, f figure.Figure) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	encoded, err := figure.Encode(f)
+	if err != nil {
+		return fmt.Errorf("draw %s: %w", filepath.Base(path), err)
+	}
+	for _, file := range encoded {
+		files[path+"."+file.Extension] = file.Content
+	}
+	return nil
+}
+
+// save writes the files and, last, the page that links to them.
+func save(dir string, files map[string][]byte) error {
+	for _, folder := range []string{"figures", "tables"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+			return fmt.Errorf("write figures: %w", err)
+		}
+	}
+	paths := slices.Sorted(maps.Keys(files))
+	slices.SortStableFunc(paths, func(a, b string) int { // the page isn't in a folder
+		return strings.Count(b, string(filepath.Separator)) - strings.Count(a, string(filepath.Separator))
+	})
+	for _, path := range paths {
+		if err := maybe.WriteFile(filepath.Join(dir, path), files[path], 0o644); err != nil {
+			return fmt.Errorf("write figures: %w", err)
+		}
+	}
+	return nil
+}
