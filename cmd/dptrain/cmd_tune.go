@@ -57,8 +57,8 @@ own, since a squared error diverges above it: 2 over the largest eigenvalue of t
 public rows' second moments. A value that you give wins.
 
 With --cluster the trials are carried out by "dptrain worker" on other machines, which
-have the same data, and the final run here. The server of the cluster can count the
-trials; everything else it sees is sealed.
+have the same data, and the final run here. The server of the cluster sees the trials and
+their scores, which are private: trust it as this machine.
 
 The output directory gets two folders. You may publish "released": the model,
 its hyperparameters and the privacy statement. Don't publish "private": the
