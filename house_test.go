@@ -48,7 +48,7 @@ var rooms = []room{
 	{"cmd/internal/figure", []string{"accountant"}},
 	{"cmd/internal/runs", []string{"internal", "accountant"}},
 	{"cmd/internal/release", []string{"internal", "train", "models", "tuner", "cmd/internal/build", "cmd/internal/figure"}},
-	{"cmd/internal/page", []string{"internal", "accountant", "train", "tuner", "cmd/internal/figure", "cmd/internal/release"}},
+	{"cmd/internal/page", []string{"internal", "accountant", "train", "models", "tuner", "cmd/internal/figure", "cmd/internal/release"}},
 	{"cmd/internal/experiment", []string{"internal", "accountant", "datasets", "configs", "train", "models", "tuner", "cmd/internal/runs", "cmd/internal/release"}},
 	{"cmd/internal/cluster", []string{"internal", "configs", "train", "tuner", "cmd/internal/release", "cmd/internal/experiment"}},
 	{"cmd/internal/reproduce", []string{"internal", "datasets", "configs", "train", "models", "tuner", "cmd/internal/figure", "cmd/internal/runs", "cmd/internal/release", "cmd/internal/page", "cmd/internal/experiment", "cmd/internal/cluster"}},

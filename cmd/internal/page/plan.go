@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/models"
 )
 
 // planFacts describes what was decided before the data were read.
@@ -130,7 +131,7 @@ func modelFacts(r Run) []Fact {
 	if m.Outputs > 0 {
 		facts = append(facts, Fact{"outputs", release.Grouped(m.Outputs)})
 	}
-	if m.Activation != (release.Activation{}) {
+	if models.Activated(m.Network) {
 		facts = append(facts, Fact{"activation", m.Activation.String()})
 	}
 	return facts

@@ -161,6 +161,16 @@ func TestPublicNamesUnitAndInterval(t *testing.T) {
 	}
 }
 
+func TestActivationIsOfModelsThatHaveOne(t *testing.T) {
+	r := Run{Model: release().Model}
+	for network, want := range map[string]bool{"cnn": true, "mlp:8": true, "linear": false} {
+		r.Model.Network = network
+		if got := strings.Contains(fmt.Sprint(modelFacts(r)), "activation"); got != want {
+			t.Errorf("%s: an activation is shown: %t", network, got)
+		}
+	}
+}
+
 // The page has every line of the statement, as text.
 func TestStatementIsWhole(t *testing.T) {
 	dir := runFolder(t, "run", aRelease())
