@@ -138,7 +138,7 @@ func cores(p configs.Performance) int {
 
 // machine describes what trains.
 func machine(p configs.Performance, gpu train.Engine) string {
-	on := fmt.Sprintf("%s, %d cores", processor(), cores(p))
+	on := fmt.Sprintf("%s, %d %s", processor(), cores(p), plural(cores(p), "core", "cores"))
 	if gpu != nil {
 		return gpu.Name() + "; " + on
 	}

@@ -127,7 +127,7 @@ func readJSON(path string, value any) error {
 
 // readManifest reads the manifest of the run in a folder. Its errors wrap [ErrNoRun].
 func readManifest(dir string) (Manifest, error) {
-	var m Manifest
+	m := Manifest{MadeBy: new(json.RawMessage)} // which is written again as it is
 	err := readJSON(filepath.Join(dir, manifestName), &m)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, fmt.Errorf("%w in %s: it has no %s", ErrNoRun, dir, manifestName)
