@@ -23,6 +23,7 @@ type csvRows struct {
 	header []field
 	cells  []cell
 	line   int
+	end    int // line that the last record ends in
 }
 
 // openCSV reads the header of a file.
@@ -132,6 +133,10 @@ func (r *csvRows) record() ([]string, error) {
 		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: e.Problem, Private: e.Private}
 	}
 	r.line, _ = r.csv.FieldPos(0)
+	if len(record) == 1 && r.end > 0 && r.line > r.end+1 { // the library skips it, and the rows after it would move up
+		return nil, &Error{Row: fmt.Sprintf("line %d", r.end+1), Problem: `blank, in a file of one column; write "" for a missing value, or leave the line out`}
+	}
+	r.end = r.line + strings.Count(record[len(record)-1], "\n")
 	for i, s := range record {
 		if !utf8.ValidString(s) {
 			return nil, &Error{Row: r.where(), Problem: fmt.Sprintf("cell %d isn't UTF-8; save the file as UTF-8", i+1)}

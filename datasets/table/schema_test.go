@@ -100,6 +100,13 @@ func TestMissingAndUnread(t *testing.T) {
 	if _, err := s.Read(open(t, objects), Testing); err == nil {
 		t.Error("labels that can't be read are read")
 	}
+	// A blank line in a file of one column may be a missing value; without it the rows below would move up.
+	if got, err := s.Read(open(t, put(t, "x.csv", "\nx\n\"1\n\"\n2\n\n")), Predicting); err != nil || got.N != 2 {
+		t.Errorf("blank lines around the rows: %+v, %v", got, err)
+	}
+	if got, err := s.Read(open(t, put(t, "x.csv", "x\n\"1\n\"\n\n2\n")), Predicting); err == nil || !strings.Contains(err.Error(), "line 4: blank") {
+		t.Errorf("a blank line among the rows: %+v, %v", got, err)
+	}
 }
 
 // Errors name the line on which a row begins, also after a cell of two lines and an empty line. A semicolon in a header
