@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -68,8 +67,7 @@ func (b *Board) survey(ctx context.Context) {
 	}
 	b.mu.Lock()
 	before := b.workers
-	b.workers = maps.Clone(now)
-	maps.DeleteFunc(b.workers, func(_ string, h Heartbeat) bool { return h.Left })
+	b.workers = now
 	b.mu.Unlock()
 	for id, h := range now {
 		old, known := before[id]
@@ -86,6 +84,7 @@ func (b *Board) survey(ctx context.Context) {
 	}
 	for id, h := range before {
 		switch last, there := now[id]; {
+		case h.Left: // as was told
 		case !there && len(h.Jobs) > 0:
 			b.tell(fmt.Sprintf("worker %s is gone without a word; another takes over its jobs", h.Name()))
 		case !there:
@@ -100,7 +99,7 @@ func (b *Board) survey(ctx context.Context) {
 func (b *Board) Workers() []Heartbeat {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return sorted(b.workers, func(h Heartbeat) bool { return b.build.same(h.Build) })
+	return sorted(b.workers, func(h Heartbeat) bool { return !h.Left && b.build.same(h.Build) })
 }
 
 func sorted(all map[string]Heartbeat, wanted func(Heartbeat) bool) (out []Heartbeat) {
