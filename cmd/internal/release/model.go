@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/dptrain/dptrain/internal/memory"
 	"github.com/dptrain/dptrain/internal/safetensors"
@@ -98,6 +99,11 @@ func ReadModel(dir string) (Model, []safetensors.Tensor, error) {
 		parameters, _, err := safetensors.Decode(file)
 		if err != nil {
 			return Model{}, nil, fmt.Errorf("%w: %s: %w", ErrNoModel, filepath.Join(folder, parametersFile), err)
+		}
+		for _, p := range parameters {
+			if slices.ContainsFunc(p.Data, func(v float32) bool { return v-v != 0 }) { // no training that ends so releases a model
+				return Model{}, nil, fmt.Errorf("%w: %s: parameter %q has values that aren't finite; restore the file", ErrNoModel, filepath.Join(folder, parametersFile), p.Name)
+			}
 		}
 		model, err := readModel(filepath.Join(folder, modelFile))
 		return model, parameters, err

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/train"
 )
 
 // A description of version 1 has no temperature, which means 1. One of version 2 may have one above 0.
@@ -68,6 +70,20 @@ func TestReleasedTemperature(t *testing.T) {
 	for _, temperature := range []float64{-1, math.NaN(), math.Inf(1)} {
 		if err := (Release{Model: Model{Temperature: temperature}}).Write(t.TempDir()); err == nil || !strings.Contains(err.Error(), "temperature") {
 			t.Errorf("temperature %v: %v", temperature, err)
+		}
+	}
+}
+
+// Predictions of a file in which a flipped bit made a parameter infinite would be no numbers.
+func TestReadModelWantsFiniteParameters(t *testing.T) {
+	for _, v := range []float32{math.MaxFloat32, float32(math.Inf(-1)), float32(math.NaN())} {
+		dir := t.TempDir()
+		r := Release{Model: Model{Outputs: 2, Task: Classification}, Parameters: []train.Parameter{{Name: "w", Shape: []int{2}, Values: []float32{0, v}}}}
+		if err := r.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := ReadModel(dir); (v == math.MaxFloat32) != (err == nil) || err != nil && !errors.Is(err, ErrNoModel) {
+			t.Errorf("%v: %v", v, err)
 		}
 	}
 }
