@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/tuner"
 )
 
 var build = cluster.Build{Version: "test", Hash: "a", Platform: "test"}
@@ -182,6 +185,125 @@ func TestTrialsByWorkers(t *testing.T) {
 	}
 }
 
+// scripted delivers one thing for every job.
+type scripted struct {
+	delivery remote.Delivery
+	data     []byte // of the last job
+	did      int
+}
+
+func (s *scripted) Data(_ context.Context, j cluster.Job) ([]byte, error) {
+	s.data = j.Data
+	return []byte("digest"), nil
+}
+
+func (s *scripted) Do(context.Context, []cluster.Job, func(float64)) ([][]byte, error) {
+	s.did++
+	body, err := s.delivery.Marshal()
+	return [][]byte{body}, err
+}
+
+func delivered(t *testing.T, run string, score, seconds float64, arithmetic string) remote.Delivery {
+	t.Helper()
+	text, err := tuner.MarshalOutcomes([]tuner.PrivateOutcome{{Trial: 4, Score: score, Trace: train.PrivateTrace{Seconds: seconds}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return remote.Delivery{Run: run, Machine: "a machine", Arithmetic: arithmetic, Trials: text}
+}
+
+// An outcome stays on the server until it is kept. A trial whose outcome is another run's every time ends the tuning.
+func TestOutcomesThatArentKept(t *testing.T) {
+	full := errors.New("the disk is full")
+	training, test := written(t, "train.csv", 40), written(t, "test.csv", 10)
+	hash, err := HashFiles(training, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		run       string
+		want      error
+		did, left int
+	}{{"run1", full, 1, 1}, {"run2", tuner.ErrOutcome, 1 + tries, 1}} {
+		s := newScene(t)
+		worker := &scripted{delivery: delivered(t, c.run, 0.5, 1, "cpu")}
+		stop := s.work(training, test, func(Executor) cluster.Executor { return worker })
+		trials := &Trials{
+			Fleet: Fleet{Board: s.board, Files: hash}, Data: []byte("digest"), Tell: func(string) {},
+			Order: remote.Order{Run: "run1", Settings: ownFiles(t, training, test, "1")},
+		}
+		err := trials.Run(t.Context(), tuner.Plan{}, []int{4}, func(tuner.PrivateOutcome) error { return full })
+		stop()
+		left, errStatus := s.connect().Status(t.Context())
+		if !errors.Is(err, c.want) || worker.did != c.did || string(worker.data) != "digest" || int(left.Results) != c.left || errStatus != nil {
+			t.Errorf("%s: %v, done %d times, %d results are left, %v", c.run, err, worker.did, left.Results, errStatus)
+		}
+	}
+}
+
+// A second outcome of a trial that differs, in the same arithmetic, is told of.
+func TestSecondOutcomes(t *testing.T) {
+	taken := map[string]remote.Delivery{"a": timeless(delivered(t, "run1", 0.5, 1, "cpu"))}
+	for _, c := range []struct {
+		id     string
+		second remote.Delivery
+		told   bool
+	}{
+		{"a", delivered(t, "run1", 0.5, 2, "cpu"), false}, {"a", delivered(t, "run1", 0.6, 1, "cpu"), true},
+		{"a", delivered(t, "run1", 0.6, 1, "cuda"), false}, {"b", delivered(t, "run1", 0.6, 1, "cpu"), false},
+	} {
+		body, err := c.second.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := false
+		(&Trials{Tell: func(string) { told = true }}).compare(taken, cluster.Result{ID: c.id, Body: body})
+		if told != c.told {
+			t.Errorf("%+v: told %t", c, told)
+		}
+	}
+}
+
+// Runs side by side have their own keys each, and report progress. What this machine can't do is left to others.
+func TestExecutor(t *testing.T) {
+	training, test := written(t, "train.csv", 400), written(t, "test.csv", 100)
+	settings := ownFiles(t, training, test, "1")
+	settings.Tune = false
+	job := func(run string, trials ...int) cluster.Job {
+		body, err := remote.Order{Run: run, Settings: settings, Trials: trials}.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := train.InsecureKey(uint64(run[0]))
+		return cluster.Job{ID: run, Body: body, Secret: key[:]}
+	}
+	machine := &remote.Machine{Engine: cpu.New(cpu.Options{}), Program: "a", Train: training, Test: test}
+	defer machine.Close()
+	e := Executor{Machine: machine, Follower: quiet{}}
+	share := 0.0
+	model := func(jobs ...cluster.Job) []byte {
+		bodies, err := e.Do(t.Context(), jobs, func(now float64) { share = now })
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := remote.UnmarshalDelivery(bodies[len(bodies)-1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Released["model.safetensors"]
+	}
+	if alone, beside := model(job("b")), model(job("a"), job("b")); len(alone) == 0 || !bytes.Equal(alone, beside) || share < 0.99 {
+		t.Errorf("%d bytes of a model, and others beside another run; share %v", len(alone), share)
+	}
+	if _, err := e.Do(t.Context(), []cluster.Job{job("a", 1)}, func(float64) {}); !errors.Is(err, cluster.ErrCannot) {
+		t.Errorf("trials of a run without any: %v", err)
+	}
+	e.Machine = &remote.Machine{Engine: cpu.New(cpu.Options{})}
+	if _, err := e.Data(t.Context(), job("a")); !errors.Is(err, cluster.ErrCannot) {
+		t.Errorf("without files: %v", err)
+	}
+}
+
 func parameters(o experiment.Outcome) any {
 	var out [][]float32
 	for _, p := range o.Release.Parameters {
@@ -245,6 +367,11 @@ func TestAble(t *testing.T) {
 		t.Errorf("%d of %d workers", able, all)
 	}
 	same := func(e Executor) cluster.Executor { return e }
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if d, err := f.Next(cancelled); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %+v, %v", d, err)
+	}
 	defer s.work(other, test, same)()
 	defer s.work(training, test, same)()
 	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
