@@ -210,7 +210,11 @@ func TestJobsGoBack(t *testing.T) {
 	t.Parallel()
 	fault := errors.New("a fault")
 	for _, stopped := range []bool{true, false} {
-		s := newSceneOf(t, patient)
+		with := patient
+		if stopped {
+			with.renew = time.Hour // others get its jobs at once
+		}
+		s := newSceneOf(t, with)
 		begun, fail := make(chan struct{}, 1), make(chan struct{})
 		first := &hasher{does: func(ctx context.Context, _ Job) error {
 			begun <- struct{}{}
@@ -237,6 +241,35 @@ func TestJobsGoBack(t *testing.T) {
 		s.worker(&hasher{}, Worker{})
 		s.collect(2)
 		s.hears("has left")
+	}
+}
+
+// A worker gets to its job behind many that aren't for it at once, and then waits for Idle.
+func TestIdleAfterJobs(t *testing.T) {
+	t.Parallel()
+	with := patient
+	with.renew = time.Hour
+	s := newSceneOf(t, with)
+	other, err := s.connect().Board(t.Context(), "other", Build{Hash: "bb"}, nil)
+	if err == nil {
+		defer other.Close()
+		for n := range 30 {
+			err = errors.Join(err, other.Post(t.Context(), job(n)))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.post(1)
+	const idle = 500 * time.Millisecond
+	var done time.Time
+	_, _, ended := s.serve(&hasher{does: func(context.Context, Job) error {
+		time.Sleep(idle)
+		done = time.Now()
+		return nil
+	}}, Worker{Idle: idle})
+	if err := <-ended; err != nil || time.Since(done) < idle {
+		t.Errorf("it ended %v after its job: %v", time.Since(done), err)
 	}
 }
 
@@ -291,7 +324,7 @@ func (h *holding) Do(ctx context.Context, jobs []Job, progress func(float64)) ([
 	}
 }
 
-// While jobs make progress, the lease of each lasts, however long they take.
+// While jobs make progress, the lease of each lasts, however long they take, and they aren't given up.
 func TestLeasesLast(t *testing.T) {
 	t.Parallel()
 	often := hasty // so that a lease runs out only if the machine stands still for nearly two seconds
@@ -299,8 +332,11 @@ func TestLeasesLast(t *testing.T) {
 	s := newSceneOf(t, often)
 	s.post(2)
 	slow := &holding{begun: make(chan []Job, 10), let: make(chan struct{})}
-	s.worker(slow, Worker{Batch: 2})
+	s.worker(slow, Worker{Batch: 2, Stall: often.lease})
 	under := <-slow.begun
+	if st, err := s.board.conn.Status(t.Context()); err != nil || st.UnderWay != uint64(len(under)) || st.Waiting+st.UnderWay != 2 {
+		t.Errorf("%+v with %d jobs under way, %v", st, len(under), err)
+	}
 	others := &hasher{does: func(_ context.Context, j Job) error {
 		for _, u := range under {
 			if u.ID == j.ID {

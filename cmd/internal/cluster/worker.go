@@ -188,26 +188,32 @@ func (s *serving) fetch(ctx context.Context, lane string) ([]leased, error) {
 		}
 		s.consumers[lane] = consumer
 	}
-	began := time.Now()
-	batch, err := consumer.Fetch(s.Batch, jetstream.FetchMaxWait(gather))
-	if err != nil {
-		return nil, err
+	for first := time.Now(); ; {
+		began := time.Now()
+		batch, err := consumer.Fetch(s.Batch, jetstream.FetchMaxWait(gather))
+		if err != nil {
+			return nil, err
+		}
+		var messages []jetstream.Msg
+		for m := range batch.Messages() {
+			messages = append(messages, m)
+		}
+		if len(messages) == 0 {
+			err = batch.Error()
+			if err == nil && time.Since(began) >= unanswered {
+				err = errors.New("no answer")
+			}
+			if err != nil {
+				delete(s.consumers, lane)
+			}
+			return nil, err
+		}
+		// Whatever else happened, they are under a lease. What is given back comes again before the jobs behind it, so
+		// these are looked at before it does.
+		if jobs := s.choose(messages, lane); len(jobs) > 0 || ctx.Err() != nil || time.Since(first) > s.conn.timing.renew {
+			return jobs, nil
+		}
 	}
-	var messages []jetstream.Msg
-	for m := range batch.Messages() {
-		messages = append(messages, m)
-	}
-	if len(messages) > 0 { // whatever else happened, they are under a lease
-		return s.choose(messages, lane), nil
-	}
-	err = batch.Error()
-	if err == nil && time.Since(began) >= unanswered {
-		err = errors.New("no answer")
-	}
-	if err != nil {
-		delete(s.consumers, lane)
-	}
-	return nil, err
 }
 
 // choose returns the jobs that the worker is to do, and gives back the others.
