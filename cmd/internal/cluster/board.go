@@ -123,11 +123,7 @@ func (b *Board) Post(ctx context.Context, j Job) error {
 	}
 	b.mu.Lock()
 	b.out[j.ID] = j
-	waits := len(b.waiting[j.ID]) > 0
 	b.mu.Unlock()
-	if waits {
-		return nil
-	}
 	return b.patiently(ctx, func(ctx context.Context) error { return b.post(ctx, j) })
 }
 

@@ -55,6 +55,12 @@ func TestKeys(t *testing.T) {
 	check("its result waits", message(job(0), here), "")
 	s.done(job(0).ID)
 	check("done", message(job(0), here), "")
+	var work hasher
+	s.worker(&work, Worker{}) // the job is there still, as if an acknowledgement had been lost
+	until(t, "the job is removed", func() bool { return s.onServer(s.board.conn.jobs) == 0 })
+	if work.did.Load() > 0 {
+		t.Error("a job that has ended is done")
+	}
 }
 
 // put hands in a result of job 0, as another worker would.
@@ -178,7 +184,7 @@ func TestOtherDataAreRefused(t *testing.T) {
 // stays for other groups.
 func TestCannot(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newSceneOf(t, patient)
 	tried := make(chan string, 100)
 	s.worker(&hasher{does: func(_ context.Context, j Job) error {
 		tried <- j.Group
@@ -228,7 +234,8 @@ func TestGroupsAreApart(t *testing.T) {
 // apart is an executor that checks that its jobs belong together.
 type apart struct{ t *testing.T }
 
-func (apart) Data(context.Context, Job) ([]byte, error) { return nil, nil }
+// Data are another group's or campaign's if they aren't compared with those of its own.
+func (apart) Data(_ context.Context, j Job) ([]byte, error) { return []byte(j.ID[:len(j.ID)-1]), nil }
 
 func (a apart) Do(_ context.Context, jobs []Job, _ func(float64)) ([][]byte, error) {
 	for _, j := range jobs {
@@ -279,7 +286,7 @@ func (s sized) Do(context.Context, []Job, func(float64)) (out [][]byte, _ error)
 // A job is acknowledged after its result was sent, and a large result before the message that names it. None is left.
 func TestLargeResults(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newSceneOf(t, patient)
 	var mu sync.Mutex
 	var passed []string
 	spy := s.connect()
@@ -323,16 +330,29 @@ func TestLargeResults(t *testing.T) {
 	}
 }
 
-// A result whose object is gone is left out, and its job is done again.
+// A result whose object is gone or damaged is left out, and its job is done again.
 func TestResultsThatArentWhole(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	s.post(1)
-	m := &nats.Msg{Subject: resultSubject("campaign", job(0).ID), Header: nats.Header{objectHeader: {"none"}}}
-	if _, err := s.board.conn.js.PublishMsg(t.Context(), m); err != nil {
+	info, err := s.board.conn.large.PutBytes(t.Context(), "damaged", outcome(job(0)))
+	if err == nil {
+		_, err = s.board.conn.js.Publish(t.Context(), "$O."+largeName+".C."+info.NUID, []byte("more"))
+	}
+	for _, object := range []string{"none", "damaged"} {
+		m := &nats.Msg{Subject: resultSubject("campaign", job(0).ID), Header: nats.Header{objectHeader: {object}}}
+		if err == nil {
+			_, err = s.board.conn.js.PublishMsg(t.Context(), m)
+		}
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	s.hears("isn't whole")
+	if err := s.board.conn.jobs.Purge(t.Context()); err != nil { // its worker has acknowledged the job
+		t.Fatal(err)
+	}
+	s.hears(jetstream.ErrObjectNotFound.Error())
+	s.hears(jetstream.ErrDigestMismatch.Error())
 	s.worker(&hasher{}, Worker{})
 	s.collect(1)
 }

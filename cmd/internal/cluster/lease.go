@@ -21,15 +21,14 @@ func (s *serving) do(ctx context.Context, jobs []leased) error {
 	defer cancel(nil)
 	var leases sync.WaitGroup
 	moved := make(chan struct{}, 1)
-	all := jobs // carryOut shortens jobs
-	leases.Go(func() { s.renew(under, all, moved, cancel) })
+	leases.Go(func() { s.renew(under, jobs, moved, cancel) })
 	s.update(func(h *Heartbeat) {
 		h.Jobs, h.Share = nil, 0
 		for _, j := range jobs {
 			h.Jobs = append(h.Jobs, j.ID)
 		}
 	})
-	err := s.carryOut(under, &jobs, func(share float64) {
+	err := s.carryOut(under, jobs, func(share float64) {
 		select {
 		case moved <- struct{}{}:
 		default:
@@ -48,7 +47,7 @@ func (s *serving) do(ctx context.Context, jobs []leased) error {
 	if errors.Is(err, context.Canceled) {
 		delay = 0
 	}
-	for _, j := range jobs { // that aren't done
+	for _, j := range jobs { // a message that was answered takes no second answer
 		_ = j.message.NakWithDelay(delay)
 	}
 	_ = s.conn.nats.FlushTimeout(time.Second) // or the leases run out
@@ -87,53 +86,49 @@ func (s *serving) renew(ctx context.Context, jobs []leased, moved <-chan struct{
 	}
 }
 
-// carryOut checks the data of jobs, asks for their secrets, does them and hands in their results. It leaves in jobs
-// what isn't done.
-func (s *serving) carryOut(ctx context.Context, jobs *[]leased, progress func(float64)) error {
-	all := *jobs
-	data, err := s.executor.Data(ctx, all[0].Job)
+// carryOut checks the data of jobs, asks for their secrets, does them and hands in their results.
+func (s *serving) carryOut(ctx context.Context, jobs []leased, progress func(float64)) error {
+	data, err := s.executor.Data(ctx, jobs[0].Job)
 	if err == nil {
-		err = s.compare(ctx, all[0], data)
+		err = s.compare(ctx, jobs[0], data)
 	}
+	given := jobs // that have their secrets
 	if err == nil {
 		progress(0)
-		*jobs = nil
-		for k, j := range all {
+		given = nil
+		for _, j := range jobs {
 			ok, err := s.ask(ctx, &j)
 			if err != nil {
-				*jobs = append(*jobs, all[k:]...)
 				return err
 			}
 			if ok {
-				*jobs = append(*jobs, j)
+				given = append(given, j)
 			}
 		}
-		if all = *jobs; len(all) == 0 {
+		if len(given) == 0 {
 			return nil
 		}
 	}
 	var bodies [][]byte
 	if err == nil {
-		bodies, err = s.executor.Do(ctx, only(all), progress)
+		bodies, err = s.executor.Do(ctx, only(given), progress)
 	}
 	if errors.Is(err, ErrCannot) {
-		s.pass(all, err.Error())
-		*jobs = nil
+		s.pass(given, err.Error())
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if len(bodies) != len(all) {
-		return fmt.Errorf("cluster: %d results of %d jobs", len(bodies), len(all))
+	if len(bodies) != len(given) {
+		return fmt.Errorf("cluster: %d results of %d jobs", len(bodies), len(given))
 	}
 	s.handing.Store(true)
 	defer s.handing.Store(false)
-	for k, j := range all {
+	for k, j := range given {
 		if err := s.handIn(ctx, j, bodies[k]); err != nil {
 			return err
 		}
-		*jobs = all[k+1:]
 		s.update(func(h *Heartbeat) { h.Done++ })
 	}
 	return nil

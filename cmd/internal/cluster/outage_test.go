@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -247,14 +248,18 @@ func TestRights(t *testing.T) {
 		return &server.SubjectPermission{Allow: strings.Split(strings.ReplaceAll(string(list[1]), `"`, ""), ", ")}
 	}
 	good := server.Permissions{Publish: rights("publish"), Subscribe: rights("subscribe")}
-	for _, p := range []server.Permissions{good, {Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.CREATE.>"}}}} {
+	deny := func(subject string) server.Permissions {
+		return server.Permissions{Publish: &server.SubjectPermission{Deny: []string{subject}}}
+	}
+	noStreams, noConsumers := deny("$JS.API.STREAM.CREATE.>"), deny("$JS.API.CONSUMER.CREATE.>")
+	for _, p := range []*server.Permissions{&good, &noStreams, &noConsumers} {
 		f, public, err := NewFile("nats://127.0.0.1")
 		if err != nil {
 			t.Fatal(err)
 		}
 		s, err := server.NewServer(&server.Options{
 			Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(),
-			Nkeys: []*server.NkeyUser{{Nkey: public, Permissions: &p}},
+			Nkeys: []*server.NkeyUser{{Nkey: public, Permissions: p}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -266,7 +271,7 @@ func TestRights(t *testing.T) {
 		}
 		f.URL = s.ClientURL()
 		conn, err := connectWith(t.Context(), f, "test", nil, hasty)
-		if p.Subscribe == nil {
+		if p == &noStreams {
 			if !errors.Is(err, nats.ErrPermissionViolation) {
 				t.Error(err)
 			}
@@ -278,6 +283,16 @@ func TestRights(t *testing.T) {
 		defer conn.Close()
 		played := &scene{t: t, timing: hasty, server: &Server{File: f}}
 		played.board = played.newBoard("campaign")
+		if p == &noConsumers {
+			soon, cancel := context.WithTimeout(t.Context(), hang)
+			defer cancel()
+			_, errBoard := played.board.Next(soon)
+			_, errWorker := conn.Serve(soon, Worker{Build: here, Lanes: []string{"mnist"}, Batch: 1, Idle: -1}, &hasher{})
+			if !errors.Is(errBoard, nats.ErrPermissionViolation) || !errors.Is(errWorker, nats.ErrPermissionViolation) {
+				t.Errorf("coordinator: %v, worker: %v", errBoard, errWorker)
+			}
+			continue
+		}
 		played.post(1)
 		played.worker(sized{2 << 20}, Worker{})
 		played.done(played.next().ID)

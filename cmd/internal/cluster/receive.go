@@ -61,9 +61,6 @@ func (b *Board) take(ctx context.Context, m jetstream.Msg) error {
 	sequence := meta.Sequence.Stream
 	b.mu.Lock()
 	_, again := b.waiting[id][sequence]
-	if again {
-		b.waiting[id][sequence] = m
-	}
 	b.mu.Unlock()
 	if again {
 		return nil
