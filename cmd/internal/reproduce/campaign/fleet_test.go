@@ -211,7 +211,7 @@ func TestFleet(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := released(t, s.dir)
-	own := finishedAll(t, s)
+	own, alone := finishedAll(t, s), s
 
 	p := newPosts(one())
 	s = open(t, t.TempDir(), d)
@@ -226,8 +226,9 @@ func TestFleet(t *testing.T) {
 			t.Errorf("%+v, and on its own machine %+v", r, own[task])
 		}
 		i, errFleet := runs.Open(s.runDir(task))
-		if errFleet != nil || len(i.Record.Key) != 64 || i.LearningRate == nil {
-			t.Errorf("%+v, %v", i, errFleet)
+		o, errOwn := runs.Open(alone.runDir(task))
+		if errFleet != nil || errOwn != nil || len(i.Record.Key) != 64 || i.Record.Key != o.Record.Key || i.LearningRate == nil {
+			t.Errorf("%+v, %v, and on its own machine %+v, %v", i, errFleet, o, errOwn)
 		}
 	}
 	calls := p.calls
@@ -459,11 +460,32 @@ func TestRunsThatEndElsewhere(t *testing.T) {
 	}
 }
 
+// A delivery that can't be filed stays with the fleet, and is filed by the next call.
+func TestDeliveriesThatCannotBeFiled(t *testing.T) {
+	tasks, names := glyphs(1, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	p := newPosts(one())
+	inTheWay := filepath.Join(s.runDir(tasks[0]), "private", "run.json")
+	p.spoil = func(_ int, d remote.Delivery) []remote.Delivery {
+		if err := os.Mkdir(inTheWay, 0o700); err != nil {
+			t.Error(err)
+		}
+		return []remote.Delivery{d}
+	}
+	if err := direct(t, t.Context(), s, p, &quiet{}); err == nil || len(p.done) > 0 {
+		t.Errorf("%v, done %q", err, p.done)
+	}
+	if err := errors.Join(os.Remove(inTheWay), direct(t, t.Context(), s, p, &quiet{})); err != nil || p.number != 1 {
+		t.Errorf("%v, carried out %d times", err, p.number)
+	}
+	finishedAll(t, s)
+}
+
 // A run that fails is carried out once more, by another key and in another folder, and one that fails again is left.
 func TestFleetFailures(t *testing.T) {
 	for _, c := range []struct{ failures, finished, failed int }{{1, 2, 0}, {2, 0, 1}} {
 		tasks, names := glyphs(1, Baseline, Single)
-		s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+		s := open(t, t.TempDir(), Description{Scale: small, Seed: new(uint64(7)), Tasks: names})
 		p := newPosts(one())
 		p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
 			if number < c.failures {
@@ -471,8 +493,9 @@ func TestFleetFailures(t *testing.T) {
 			}
 			return []remote.Delivery{d}
 		}
-		if err := direct(t, t.Context(), s, p, &quiet{}); err != nil {
-			t.Fatal(err)
+		f := &quiet{}
+		if err := direct(t, t.Context(), s, p, f); err != nil || f.failed != c.failures || f.ended != c.failures+c.finished {
+			t.Fatalf("%d failures: %v, %d runs have ended, %d without a model", c.failures, err, f.ended, f.failed)
 		}
 		scan, err := s.Scan(tasks)
 		if err != nil || len(scan.Finished) != c.finished || len(scan.Failed) != c.failed || !scan.Repeated[tasks[0]] {
@@ -517,6 +540,9 @@ func TestRefusedDeliveries(t *testing.T) {
 		"a score below 0":    func(d *remote.Delivery) { d.Score.Value = -0.1 },
 		"no private values":  func(d *remote.Delivery) { d.Private = []byte("x") },
 		"outcomes of trials": func(d *remote.Delivery) { *d = remote.Delivery{Run: d.Run, Trials: []byte("x")} },
+	}
+	if !near(1, 1+1e-10) || near(1, 1+1e-8) {
+		t.Error("an epsilon may differ by rounding alone")
 	}
 	seed := uint64(7)
 	_, names := glyphs(1, Variant1)

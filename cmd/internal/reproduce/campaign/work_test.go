@@ -41,6 +41,8 @@ type quiet struct {
 	mu      sync.Mutex
 	texts   []string
 	working func(share float64)
+	ended   int // tasks
+	failed  int // of them
 }
 
 func (q *quiet) Note(text string) {
@@ -50,7 +52,11 @@ func (q *quiet) Note(text string) {
 }
 func (q *quiet) Warn(text string)                 { q.Note(text) }
 func (q *quiet) Loading(float64, float64, string) {}
-func (q *quiet) Ended(Task, error)                {}
+func (q *quiet) Ended(_ Task, err error) {
+	if q.ended++; err != nil {
+		q.failed++
+	}
+}
 func (q *quiet) Working(_ []Task, share float64) {
 	if q.working != nil {
 		q.working(share)
@@ -274,9 +280,10 @@ func TestInfeasibleBudgets(t *testing.T) {
 	impossible.Epsilon = 1e-3
 	tasks := []Task{impossible, possible}
 	s := open(t, t.TempDir(), Description{Scale: small, Tasks: []string{impossible.Name(), possible.Name()}})
-	f := &quiet{}
-	if err := carry(t, t.Context(), s, cpu.New(cpu.Options{}), f); err != nil {
-		t.Fatal(err)
+	share := 0.0
+	f := &quiet{working: func(now float64) { share = now }}
+	if err := carry(t, t.Context(), s, cpu.New(cpu.Options{}), f); err != nil || share < 0.99 || f.ended != 2 || f.failed != 1 {
+		t.Fatalf("%v, share %v, %d tasks have ended, %d without a model", err, share, f.ended, f.failed)
 	}
 	scan, err := s.Scan(tasks)
 	if err != nil || len(scan.Finished) != 1 || scan.Finished[possible].Task != possible || len(scan.Failed) != 0 {
