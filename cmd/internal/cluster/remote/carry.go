@@ -76,7 +76,7 @@ func (d *Delivery) end(o experiment.Outcome, why error) error {
 	return d.Check()
 }
 
-// together returns an error for two orders that can't train side by side, or that have one key.
+// together returns an error for two orders that can't train side by side, or for one without a key.
 func together(first, o Order) error {
 	switch {
 	case o.Group() != first.Group():

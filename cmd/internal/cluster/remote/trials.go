@@ -35,8 +35,7 @@ func (m *Machine) carryOutTrials(ctx context.Context, orders []Order, f Follower
 	}
 	deliveries := make([]Delivery, len(orders))
 	for k, o := range orders {
-		deliveries[k] = d
-		deliveries[k].Run = o.Run
+		deliveries[k] = d // of the same run: see [Order.Group]
 		deliveries[k].Trials, err = tuner.MarshalOutcomes(slices.DeleteFunc(slices.Clone(outcomes), func(one tuner.PrivateOutcome) bool {
 			return !slices.Contains(o.Trials, one.Trial)
 		}))
