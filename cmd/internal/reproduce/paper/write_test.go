@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"math"
@@ -176,6 +177,19 @@ func TestNumbersAreThoseOfTheRuns(t *testing.T) {
 	}
 	if cell(4, "method") != "single" || cell(4, "own_epsilon_mean") != "1.25" {
 		t.Errorf("a single run: %q", rows[4])
+	}
+	one := campaign.Result{
+		Task: given[0].Task, Epsilon: 1.5, Accuracy: 0.2, NoiseMultiplier: 3, LearningRate: 4, TunedLearningRate: 5, SamplingRate: 0.6, ClippingNorm: 1,
+		Steps: 7, Trials: 8, Gradients: 9, Seconds: 10, Delta: 1e-5,
+	}
+	all, err := collect(in.Selection, []campaign.Result{one})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := all.resultsTable().Numbers
+	if got := fmt.Sprint(table[0][9:], table[1][9:]); got !=
+		"[own_epsilon accuracy noise_multiplier learning_rate tuned_learning_rate sampling_rate steps trials gradients] [1.5 0.2 3 4 5 0.6 7 8 9]" {
+		t.Errorf("results.csv: %s", got)
 	}
 	c := drawn.(figure.Comparison)
 	for _, s := range c.Panels[0].Series {
