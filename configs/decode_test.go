@@ -2,6 +2,7 @@ package configs
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -112,6 +113,8 @@ func TestBadSettings(t *testing.T) {
 		{"fixed noise without any", "", sets("privacy.fixed=noise"), "privacy.fixed: with noise, give both epsilon and noise_multiplier; the epochs follow"},
 		{"fixed noise and epochs", "", sets("privacy.fixed=noise", "privacy.noise_multiplier=2", "tuning.tune=rate,epochs"), "tuning.tune: with privacy.fixed noise the epochs follow, so that they can't be tuned"},
 		{"fixed noise and all", "", sets("privacy.fixed=noise", "privacy.noise_multiplier=2", "tuning.tune=all"), ""},
+		{"fixed noise in the file, epochs above it", "privacy: {fixed: noise, epsilon: 1, noise_multiplier: 2}", sets("privacy.fixed=epochs"), "privacy: epsilon and noise_multiplier are both given"},
+		{"rows of a unit held out", "data: {train: a.csv, test: b.csv, label: y, unit: who, rows_per_unit: 2}", sets("privacy.holdout=0.1"), "privacy.holdout: rows are held out one by one, and the unit of privacy is that of column who"},
 		{"unknown preset", "preset: mnist-adm", nil, `unknown preset "mnist-adm"; did you mean mnist-adam?`},
 		{"unlike any preset", "preset: resnet", nil, `unknown preset "resnet"; dptrain settings --presets lists them`},
 		{"overlay for a data set", "dataset: mnist-adam", nil, `unknown data set "mnist-adam"; `},
@@ -135,6 +138,29 @@ func TestBadSettings(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
+	}
+}
+
+// Settings that no file can hold are checked as well.
+func TestNaNIsNoSetting(t *testing.T) {
+	for name, set := range map[string]func(*Experiment){
+		"epsilon":          func(e *Experiment) { e.Privacy.Epsilon = new(math.NaN()) },
+		"noise":            func(e *Experiment) { e.Privacy.Epsilon, e.Privacy.NoiseMultiplier = nil, new(math.NaN()) },
+		"delta":            func(e *Experiment) { e.Privacy.Delta = math.NaN() },
+		"subset rate":      func(e *Experiment) { e.Privacy.SubsetRate = math.NaN() },
+		"sampling rate":    func(e *Experiment) { e.Privacy.SamplingRate = math.NaN() },
+		"mean repetitions": func(e *Experiment) { e.Privacy.MeanRepetitions = math.NaN() },
+		"clipping norm":    func(e *Experiment) { e.Privacy.ClippingNorm = math.NaN() },
+		"holdout":          func(e *Experiment) { e.Privacy.Holdout = math.NaN() },
+		"learning rates":   func(e *Experiment) { e.Tuning.LearningRates = []float64{math.NaN()} },
+	} {
+		e, err := Preset("mnist")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set(&e); e.Validate() == nil {
+			t.Errorf("%s: NaN is valid", name)
+		}
 	}
 }
 

@@ -91,6 +91,14 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
+// Other programs order tensors in ways of their own.
+func TestDecodeAnyOrder(t *testing.T) {
+	got, _, err := Decode(file(`{"a":{"dtype":"F32","shape":[],"data_offsets":[4,8]},"b":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}`, 0, 0, 0, 0x3f, 0, 0, 0x80, 0x3f))
+	if err != nil || got[0].Name != "b" || got[0].Data[0] != 0.5 || got[1].Data[0] != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 func file(header string, data ...byte) []byte {
 	f := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
 	return append(append(f, header...), data...)
@@ -115,6 +123,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"beyond the data", "offsets", file(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 0, 0, 0, 0)},
 		{"overlap", "offsets", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 0, 0, 0, 0)},
 		{"hole", "offsets", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, 0, 0, 0, 0, 0, 0, 0, 0)},
+		{"begins too early", "offsets", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,8]}}`, 0, 0, 0, 0, 0, 0, 0, 0)},
 		{"left over", "1 bytes belong to no tensor", file(`{}`, 7)},
 	} {
 		if _, _, err := Decode(c.file); err == nil || !strings.Contains(err.Error(), c.want) {

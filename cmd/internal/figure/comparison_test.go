@@ -6,10 +6,15 @@ import (
 	"errors"
 	"io"
 	"math"
+	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
 	"pgregory.net/rapid"
 
 	"github.com/dptrain/dptrain/accountant"
@@ -80,15 +85,27 @@ func TestMissingPointsLeaveGaps(t *testing.T) {
 	}
 }
 
-// A bar reaches one standard error to each side. One repetition has none.
+// A bar reaches one standard error to each side, within the panel. One repetition has none.
 func TestBarsAreStandardErrors(t *testing.T) {
 	p := ComparisonPanel{Series: []Series{{Points: []Mean{{X: 1, XError: missing, Y: 5, YError: 0.5}, {X: 2, XError: missing, Y: 6, YError: missing}, {X: 3, XError: 0.25, Y: 7, YError: 0}}}}}
-	b := bars(p.panel(1).curves[0])
+	panel := p.panel(1)
+	b := bars(panel.curves[0])
 	var got [][3]float64
 	b.each(b.yBars, func(i int, low, high float64) { got = append(got, [3]float64{float64(i), low, high}) })
 	b.each(b.xBars, func(i int, low, high float64) { got = append(got, [3]float64{float64(i), low, high}) })
 	if want := [][3]float64{{0, 4.5, 5.5}, {2, 2.75, 3.25}}; len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("bars %v, want %v", got, want)
+	}
+	if panel.y.low != 4.5 || panel.y.high != 7 {
+		t.Errorf("the axis reaches from %v to %v", panel.y.low, panel.y.high)
+	}
+	var ink recorder.Canvas
+	plot := newPlot(panel)
+	b.Plot(draw.NewCanvas(&ink, 100, 100), plot)
+	_, y := plot.Transforms(new(draw.NewCanvas(&ink, 100, 100)))
+	i := slices.IndexFunc(ink.Actions, func(a recorder.Action) bool { _, ok := a.(*recorder.Stroke); return ok })
+	if path := ink.Actions[i].(*recorder.Stroke).Path; path[0].Pos.Y != y(4.5) || path[1].Pos.Y != y(5.5) {
+		t.Errorf("the first bar is drawn along %v, want %v to %v", path, y(4.5), y(5.5))
 	}
 }
 
@@ -102,6 +119,12 @@ func TestLogarithmicBars(t *testing.T) {
 	if !math.IsNaN(c.yBars[1][0]) || !math.IsNaN(c.y[2]) {
 		t.Errorf("a bar down to 0 ends at %v, a point at 0 is %v", c.yBars[1][0], c.y[2])
 	}
+	axis := newPlot(p.panel(1)).Y
+	for _, tick := range axis.Tick.Marker.Ticks(axis.Min, axis.Max) {
+		if v, err := strconv.ParseFloat(tick.Label, 64); err != nil || math.Log10(v) != tick.Value {
+			t.Errorf("a tick says %s at 10^%v, %v", tick.Label, tick.Value, err)
+		}
+	}
 }
 
 func TestPanelsWithoutValuesSaySo(t *testing.T) {
@@ -113,24 +136,24 @@ func TestPanelsWithoutValuesSaySo(t *testing.T) {
 	}
 }
 
-// Methods have their own markers, accountings their own dashes: no colour is needed.
+// Methods have their own markers, accountings their own dashes: no colour is needed. Methods stand side by side, and
+// panels have one x axis.
 func TestComparisonNeedsNoColour(t *testing.T) {
 	d := compared(t).drawing()
 	if len(d.key) != 2 || len(d.key[0]) != 4 || len(d.key[1]) != 2 {
 		t.Fatalf("key %v", d.key)
 	}
-	for _, p := range d.panels {
-		for _, c := range p.curves {
-			explained := 0
-			for _, m := range d.key[0] {
-				for _, a := range d.key[1] {
-					if c.marker.Shape == m.marker.Shape && len(c.stroke.Dashes) == len(a.stroke.Dashes) {
-						explained++
-					}
-				}
+	for i, p := range d.panels {
+		if p.x.high != 4 {
+			t.Errorf("%s: x ends at %v", p.title, p.x.high)
+		}
+		for k, c := range p.curves {
+			s := compared(t).Panels[i].Series[k]
+			if c.marker != d.key[0][s.Method].marker || !reflect.DeepEqual(c.stroke, d.key[1][s.Accounting].stroke) || c.line().Color != c.marker.Color {
+				t.Errorf("%s: curve %d isn't drawn as the key says", p.title, k)
 			}
-			if explained != 1 {
-				t.Errorf("%s: a curve has %d explanations", p.title, explained)
+			if k > 0 && c.shift <= p.curves[k-1].shift {
+				t.Errorf("%s: curve %d isn't beside the one before", p.title, k)
 			}
 		}
 	}

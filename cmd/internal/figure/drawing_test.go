@@ -33,16 +33,20 @@ func TestKeyNeedsNoColour(t *testing.T) {
 	}
 }
 
-// Every mark of a panel of the bounds is explained by one entry of each row of the key.
+// Every mark of a panel of the bounds is explained by one entry of each row of the key, whose values the curve has.
 func TestKeyExplainsEveryCurve(t *testing.T) {
-	d := drawings(t)[0]
+	b := fewBounds(t)
+	d := b.drawing()
 	count := 0
-	for _, p := range d.panels {
+	for i, p := range d.panels {
 		for _, c := range p.curves {
-			for _, e := range d.key[0] {
+			for k, e := range d.key[0] {
 				for _, f := range d.key[1] {
 					if e.marker == c.marker && reflect.DeepEqual(f.stroke, c.stroke) {
 						count++
+						if _, y := b.Curve(b.settings.MeanRepetitions[i], strings.Fields(f.text)[0], methods[k].column); e.text != methods[k].name || !slices.Equal(c.y, y) {
+							t.Errorf("%s by %s: %v, want %v", e.text, f.text, c.y, y)
+						}
 					}
 				}
 			}

@@ -40,8 +40,11 @@ func TestLinesAreThoseOfTheFormula(t *testing.T) {
 	if len(rdp) != 2*3*23 {
 		t.Fatalf("%d rows, want two panels of three curves over orders 2 to 24", len(rdp))
 	}
-	found := 0
+	found, slope := 0, column(t, l, "slope")
 	for i := range rdp {
+		if slope[i]*order[i] < rdp[i]*(1-1e-14) || order[i] == 2 && slope[i] > 1.2*rdp[i]/2 {
+			t.Errorf("a line of slope %v is no line to %v at order %v", slope[i], rdp[i], order[i])
+		}
 		for _, r := range rdpReference {
 			if rate[i] == r.rate && noise[i] == r.noise && steps[i] == r.steps && order[i] == r.order {
 				found++

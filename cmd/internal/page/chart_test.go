@@ -2,6 +2,8 @@ package page
 
 import (
 	"math"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,13 +13,25 @@ import (
 // A missing bound is a gap in the chart and "none" in its table, and the stated guarantee is marked.
 func TestCostCharts(t *testing.T) {
 	a := madeUp()
-	a.ByDelta[0].Y[0] = math.Inf(1)
+	a.ByDelta[0].Y[0], a.ByDelta[0].Y[1] = math.Inf(1), 7.00001
 	charts := a.charts(Run{Privacy: aRelease().Privacy})
 	if len(charts) != 2 {
 		t.Fatalf("%+v", charts)
 	}
-	if row := charts[0].Rows[0]; strings.Join(row, " ") != "10⁻¹⁰ none 7 7.5" {
+	if row := charts[0].Rows[0]; strings.Join(row, " ") != "10⁻¹⁰ none 7.0001 7.5" || strings.Join(charts[0].Columns, " ") != "delta best tight paper" {
 		t.Errorf("%v", row)
+	}
+	lines := map[bool][]int{} // by dashes: how many lines join the points
+	for _, path := range regexp.MustCompile(`<path d="([^"]*)"[^>]*stroke="?#0072B2[^>]*>`).FindAllStringSubmatch(string(charts[0].Picture), -1) {
+		dashed := strings.Contains(path[0], "stroke-dasharray")
+		lines[dashed] = append(lines[dashed], strings.Count(path[1], "L"))
+	}
+	if !slices.Equal(lines[false], []int{1}) || !slices.Equal(lines[true], []int{2, 2}) { // best lacks a point
+		t.Errorf("solid lines of %v pieces, dashed ones of %v: %s", lines[false], lines[true], charts[0].Picture)
+	}
+	// A logarithmic axis of deltas, which the stated guarantee, at 1e-5, doesn't stretch.
+	if p := string(charts[0].Picture); !strings.Contains(p, ">1e-09<") {
+		t.Errorf("%s", p)
 	}
 	for _, c := range charts {
 		for _, want := range []string{"best accounting", "tight accounting", "paper accounting", "stated guarantee"} {
@@ -55,5 +69,10 @@ func TestPrivatePage(t *testing.T) {
 	write(t, dir+"/private/run.json", `{"repetitions": 0, "best": -1, "trials": [], "final_seconds": 1}`)
 	if _, private := pages(t, dir); !strings.Contains(private, "no trial was drawn") {
 		t.Error("a run without trials doesn't say so")
+	}
+	a, b := mustOpen(t, dir), mustOpen(t, dir)
+	a.Name, b.Name = "alpha", "beta"
+	if page, err := Private([]Run{a, b}, []*PrivateRun{{}, {}}); err != nil || !strings.Contains(string(page), "alpha") || !strings.Contains(string(page), "beta") {
+		t.Errorf("two runs: %s, %v", page, err)
 	}
 }

@@ -27,7 +27,7 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("rounded %v: %s, want %s", v, got, want)
 		}
 	}
-	for epsilon, want := range map[float64]string{4: "54.6", 0: "1", 20: "10⁹", 199890: "10⁸⁶⁸¹²", 1e300: ""} {
+	for epsilon, want := range map[float64]string{4: "54.6", 0.2: "1.23", 0: "1", 20: "10⁹", 199890: "10⁸⁶⁸¹²", 1e300: ""} {
 		if got := factorText(epsilon); got != want {
 			t.Errorf("e to %v: %s, want %s", epsilon, got, want)
 		}

@@ -162,7 +162,7 @@ func TestPublicNamesUnitAndInterval(t *testing.T) {
 }
 
 func TestActivationIsOfModelsThatHaveOne(t *testing.T) {
-	r := Run{Model: release().Model}
+	r := Run{Model: aRelease().Model}
 	for network, want := range map[string]bool{"cnn": true, "mlp:8": true, "linear": false} {
 		r.Model.Network = network
 		if got := strings.Contains(fmt.Sprint(modelFacts(r)), "activation"); got != want {
@@ -187,6 +187,29 @@ func TestStatementIsWhole(t *testing.T) {
 	}
 	if strings.Contains(public, "<img") || strings.Contains(public, "\u202e") {
 		t.Error("what is in the statement isn't text")
+	}
+}
+
+// A comparison has each run's own numbers, and a marker for each data set.
+func TestComparedRuns(t *testing.T) {
+	a := Run{Hyperparameters: aRelease().Hyperparameters, Privacy: aRelease().Privacy, Score: &release.Score{Metric: "accuracy", Value: 0.5}}
+	b := a
+	a.Model.Dataset, b.Model.Dataset, a.Hyperparameters.LearningRate = "mnist", "cifar-10", 0.01
+	c := compare([]Run{a, b})
+	if got := c.Rows[1]; got.Epsilon != "4" || got.Noise != "1.4831" || got.LearningRate != "0.9" || got.Steps != "1,878" {
+		t.Errorf("%+v", got)
+	}
+	for i, want := range []string{"2 3.999994960513318 50.00 %", "2 0.9 50.00 %"} {
+		f := c.Figures[i]
+		if got := strings.Join(f.Rows[1], " "); got != want || !strings.Contains(string(f.Picture), "#D55E00") {
+			t.Errorf("%s: row %s: %s", f.Title, got, f.Picture)
+		}
+	}
+	if !strings.Contains(string(c.Figures[1].Picture), ">0.01<") {
+		t.Error("the axis of learning rates isn't logarithmic")
+	}
+	if got := hyperparameterFacts(a.Hyperparameters)[3].Text; got != "0.0213, which is 1150 samples a step in expectation" {
+		t.Errorf("sampling rate %s", got)
 	}
 }
 

@@ -72,7 +72,7 @@ func TestOpenRefusesWhatStatesNoGuarantee(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{"{}", "null", "[]", "", `{"epsilon": 1e999}`, `{"epsilon": -1, "delta": 1e-5, "training_samples": 5, "bound": "x"}`,
-		`{"epsilon": 1, "delta": 0, "training_samples": 5, "bound": "x"}`, `{"epsilon": 1, "delta": 1e-5, "bound": "x"}`} {
+		`{"epsilon": 1, "delta": 0, "training_samples": 5, "bound": "x"}`, `{"epsilon": 1, "delta": 1e-5, "bound": "x"}`, `{"delta": 1e-5, "training_samples": 5}`} {
 		write(t, file, bad)
 		if _, err := Open(dir); !errors.Is(err, ErrNoRun) {
 			t.Errorf("%s: %v", bad, err)
@@ -108,6 +108,7 @@ func TestOpenFollowsNoLink(t *testing.T) {
 	} {
 		dir := runFolder(t, "run", aRelease())
 		write(t, filepath.Join(dir, "private", "log.txt"), "canary")
+		write(t, filepath.Join(dir, "private", "privacy.json"), `{"epsilon": 1, "delta": 1e-5, "training_samples": 5, "bound": "x"}`)
 		path := filepath.Join(dir, link[0])
 		if err := os.RemoveAll(path); err != nil {
 			t.Fatal(err)

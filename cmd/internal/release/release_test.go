@@ -93,9 +93,28 @@ func TestStatement(t *testing.T) {
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
+		r.Privacy.Epsilon = 1.23451
+		if got, err := r.Statement(); err != nil || !strings.Contains(string(got), "ε = 1.2346*") {
+			t.Errorf("%s: epsilon 1.23451 isn't rounded up: %s, %v", name, got, err)
+		}
 		if void := strings.Contains(string(got), "VOID"); void != r.Privacy.Insecure {
 			t.Errorf("%s: void is %t", name, void)
 		}
+	}
+}
+
+// Of a single training no search is covered.
+func TestPrivacyJSONOfASingleTraining(t *testing.T) {
+	dir, r := t.TempDir(), example()
+	r.Privacy.Tuning, r.Hyperparameters.TunedLearningRate = nil, nil
+	if err := r.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "privacy.json")); err != nil || !strings.Contains(string(text), `"covers_tuning": false`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, parametersFile)); err != nil || !strings.Contains(string(text), `"0.97831"`) {
+		t.Errorf("the score isn't beside the parameters, %v", err)
 	}
 }
 

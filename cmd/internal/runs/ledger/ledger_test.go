@@ -180,6 +180,9 @@ func TestSums(t *testing.T) {
 	all := []Release{gaussian(t, "1", d, 1, 1e-5), gaussian(t, "2", d, 1, 1e-6)}
 	all[0].Epsilon, all[1].Epsilon = 0.25, 0.5
 	var c composer
+	if got := smallestDelta(append(all, Release{Void: true, Delta: 1e-9})); got != 1e-6 {
+		t.Errorf("the smallest delta is %v", got)
+	}
 	free, err := c.total(all, 1e-6)
 	if err != nil || math.Abs(free.Epsilon-0.75) > 1e-9 || math.Abs(free.Delta-1.1e-5) > 1e-15 || free.Bound != sumBound {
 		t.Errorf("%+v, %v, want epsilon 0.75 at delta 1.1e-5", free, err)
@@ -378,6 +381,10 @@ func TestRecordAll(t *testing.T) {
 	var over *BudgetError
 	if err := l.RecordAll(t.Context(), []Release{b, c}); !errors.As(err, &over) {
 		t.Errorf("one release more than the budget: %v", err)
+	}
+	cheap := gaussian(t, "cheap", d, 1e3, 1e-5) // which fits, alone
+	if err := l.RecordAll(t.Context(), []Release{cheap, c}); !errors.As(err, &over) {
+		t.Errorf("two more, of which the first fits: %v", err)
 	}
 	if err := l.RecordAll(t.Context(), []Release{a, b}); err != nil {
 		t.Errorf("the same again: %v", err)
