@@ -14,16 +14,16 @@ import (
 	"github.com/dptrain/dptrain/datasets/table"
 )
 
-// snippet returns the Python between two of the README's markers.
+// snippet returns the Python between two markers of docs/model-format.md.
 func snippet(t *testing.T, name string) string {
 	t.Helper()
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "model-format.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := strings.Split(string(readme), "<!-- "+name+" -->")
+	parts := strings.Split(string(text), "<!-- "+name+" -->")
 	if len(parts) != 3 {
-		t.Fatalf("README.md has %d markers %s, want 2", len(parts)-1, name)
+		t.Fatalf("docs/model-format.md has %d markers %s, want 2", len(parts)-1, name)
 	}
 	code, ok := strings.CutPrefix(strings.TrimSpace(parts[1]), "```python\n")
 	if !ok {
@@ -32,9 +32,9 @@ func snippet(t *testing.T, name string) string {
 	return strings.TrimSuffix(code, "```")
 }
 
-// The README's programs predict what dptrain predicts.
-func TestREADMEPython(t *testing.T) {
-	f := fixture{"readme", release.Model{Network: "mlp:6,5", Temperature: 1.5}, &table.Schema{
+// The readers in docs/model-format.md predict what dptrain predicts.
+func TestPythonReaders(t *testing.T) {
+	f := fixture{"readers", release.Model{Network: "mlp:6,5", Temperature: 1.5}, &table.Schema{
 		Label: table.Label{Name: "died", Task: table.Classification, Classes: []string{"no", "yes", "?"}},
 		Columns: []table.Column{
 			{Name: "age", Clip: &table.Range{Low: 20, High: 80}, Scale: &table.Scale{Shift: 50, Divisor: 10}},
