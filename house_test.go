@@ -34,7 +34,7 @@ var rooms = []room{
 	{"internal", nil},
 	{"accountant", []string{"internal"}},
 	{"datasets", []string{"internal"}},
-	{"configs", []string{"internal"}},
+	{"configs", nil},
 	{"cpu", []string{"internal"}},
 	{"cuda", []string{"internal"}},
 	{"train", []string{"internal", "accountant"}},
@@ -44,14 +44,15 @@ var rooms = []room{
 
 	{"cmd/internal/ui", nil},
 	{"cmd/internal/build", nil},
+	{"cmd/internal/settings", []string{"internal", "configs"}},
 	{"cmd/internal/accounteval", []string{"internal", "accountant"}},
 	{"cmd/internal/figure", []string{"accountant"}},
 	{"cmd/internal/runs", []string{"internal", "accountant"}},
 	{"cmd/internal/release", []string{"internal", "train", "models", "tuner", "cmd/internal/build", "cmd/internal/figure"}},
 	{"cmd/internal/page", []string{"internal", "accountant", "train", "models", "tuner", "cmd/internal/figure", "cmd/internal/release"}},
-	{"cmd/internal/experiment", []string{"internal", "accountant", "datasets", "configs", "train", "models", "tuner", "cmd/internal/runs", "cmd/internal/release"}},
-	{"cmd/internal/cluster", []string{"internal", "configs", "train", "tuner", "cmd/internal/release", "cmd/internal/experiment"}},
-	{"cmd/internal/reproduce", []string{"internal", "datasets", "configs", "train", "models", "tuner", "cmd/internal/figure", "cmd/internal/runs", "cmd/internal/release", "cmd/internal/page", "cmd/internal/experiment", "cmd/internal/cluster"}},
+	{"cmd/internal/experiment", []string{"internal", "accountant", "datasets", "train", "models", "tuner", "cmd/internal/settings", "cmd/internal/runs", "cmd/internal/release"}},
+	{"cmd/internal/cluster", []string{"internal", "train", "tuner", "cmd/internal/settings", "cmd/internal/release", "cmd/internal/experiment"}},
+	{"cmd/internal/reproduce", []string{"internal", "datasets", "train", "models", "tuner", "cmd/internal/settings", "cmd/internal/figure", "cmd/internal/runs", "cmd/internal/release", "cmd/internal/page", "cmd/internal/experiment", "cmd/internal/cluster"}},
 	{"cmd/dptrain", nil}, // the top floor imports what it likes
 }
 

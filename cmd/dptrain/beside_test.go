@@ -14,8 +14,8 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cmd/internal/ui"
-	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/cuda"
 )
 
@@ -136,9 +136,9 @@ func TestGPUsAreOpenedBesideAccounting(t *testing.T) {
 
 // Data sets with a name are read beside accounting, and files of one's own once all that is public is printed.
 func TestOwnFilesAreReadLater(t *testing.T) {
-	for dataset, early := range map[string]bool{"glyphs": true, configs.Files: false} {
+	for dataset, early := range map[string]bool{"glyphs": true, settings.Files: false} {
 		g := &global{gpus: newBox().gpus()}
-		p := &experiment.Plan{Experiment: configs.Experiment{Dataset: dataset}}
+		p := &experiment.Plan{Experiment: settings.Experiment{Dataset: dataset}}
 		r := g.begin(t.Context(), g.console(), p)
 		if (r.data != nil) != early {
 			t.Errorf("%s: read at once: %t", dataset, !early)

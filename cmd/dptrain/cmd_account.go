@@ -11,12 +11,12 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // accountOptions say which plan to account for. No command here touches data.
 type accountOptions struct {
-	settings
+	givenSettings
 	single   bool
 	steps    int
 	group    int     // rows of one unit
@@ -61,7 +61,7 @@ preset of --dataset, and flags change them. Nothing here depends on the model.`,
 	return cmd
 }
 
-func newAccountSubcommand(g *global, name, short string, run func(accountOptions, configs.Experiment) (*accounted, error), except ...string) *cobra.Command {
+func newAccountSubcommand(g *global, name, short string, run func(accountOptions, settings.Experiment) (*accounted, error), except ...string) *cobra.Command {
 	var opts accountOptions
 	cmd := &cobra.Command{
 		Use:   name,
@@ -107,21 +107,21 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 }
 
 // oneKindOfRun refuses settings that account doesn't speak of.
-func oneKindOfRun(e configs.Experiment) error {
+func oneKindOfRun(e settings.Experiment) error {
 	switch {
-	case e.Privacy.Fixed != configs.FixedEpochs:
+	case e.Privacy.Fixed != settings.FixedEpochs:
 		return usagef("privacy.fixed: account wants epochs; account steps finds the steps that noise allows")
-	case e.Tunes(configs.TuneBatch) || e.Tunes(configs.TuneEpochs) || e.Tuning.Search != configs.SearchGrid:
+	case e.Tunes(settings.TuneBatch) || e.Tunes(settings.TuneEpochs) || e.Tuning.Search != settings.SearchGrid:
 		return usagef("tuning.tune: account speaks of one sampling rate and one number of steps; dptrain tune --dry-run accounts for more")
 	}
 	return nil
 }
 
-func (o accountOptions) uniform(e configs.Experiment) experiment.Uniform {
+func (o accountOptions) uniform(e settings.Experiment) experiment.Uniform {
 	return experiment.Uniform{Experiment: e, Single: o.single, Rows: o.group}
 }
 
-func (o accountOptions) stepsOf(e configs.Experiment) (int, error) {
+func (o accountOptions) stepsOf(e settings.Experiment) (int, error) {
 	if o.steps > 0 {
 		return o.steps, nil
 	}
@@ -142,7 +142,7 @@ type accountResult struct {
 	Order           int     `json:"rdp_order,omitempty"`
 }
 
-func (o accountOptions) result(e configs.Experiment, noise float64, steps int, g accountant.Guarantee) accountResult {
+func (o accountOptions) result(e settings.Experiment, noise float64, steps int, g accountant.Guarantee) accountResult {
 	plan := "one training run"
 	if !o.single {
 		plan = experiment.MethodName(e.Privacy.Variant)
@@ -171,26 +171,26 @@ func (r accountResult) print(w io.Writer, answer, value string) {
 // exact prints every digit: noise multipliers are made to be used again.
 func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-func givenNoise(e configs.Experiment) (float64, error) {
+func givenNoise(e settings.Experiment) (float64, error) {
 	if e.Privacy.NoiseMultiplier == nil {
 		return 0, usagef("no noise multiplier; give --noise-multiplier, or find one by dptrain account noise")
 	}
 	return *e.Privacy.NoiseMultiplier, nil
 }
 
-func runAccountEpsilon(o accountOptions, e configs.Experiment) (*accounted, error) {
+func runAccountEpsilon(o accountOptions, e settings.Experiment) (*accounted, error) {
 	if _, err := givenNoise(e); err != nil {
 		return nil, err
 	}
 	return runAccountPlan(o, e, "epsilon", func(r accountResult) string { return release.Up(r.Epsilon) })
 }
 
-func runAccountNoise(o accountOptions, e configs.Experiment) (*accounted, error) {
+func runAccountNoise(o accountOptions, e settings.Experiment) (*accounted, error) {
 	return runAccountPlan(o, e, "noise multiplier", func(r accountResult) string { return exact(r.NoiseMultiplier) })
 }
 
 // runAccountPlan settles noise and epsilon of a plan by whichever of the two is given.
-func runAccountPlan(o accountOptions, e configs.Experiment, answer string, value func(accountResult) string) (*accounted, error) {
+func runAccountPlan(o accountOptions, e settings.Experiment, answer string, value func(accountResult) string) (*accounted, error) {
 	steps, err := o.stepsOf(e)
 	if err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func runAccountPlan(o accountOptions, e configs.Experiment, answer string, value
 	return &accounted{r, func(w io.Writer) { r.print(w, answer, value(r)) }}, nil
 }
 
-func runAccountDelta(o accountOptions, e configs.Experiment) (*accounted, error) {
+func runAccountDelta(o accountOptions, e settings.Experiment) (*accounted, error) {
 	noise, err := givenNoise(e)
 	if err != nil {
 		return nil, err
@@ -227,7 +227,7 @@ func runAccountDelta(o accountOptions, e configs.Experiment) (*accounted, error)
 	return &accounted{r, func(w io.Writer) { r.print(w, "delta", exact(r.Delta)) }}, nil
 }
 
-func runAccountSteps(o accountOptions, e configs.Experiment) (*accounted, error) {
+func runAccountSteps(o accountOptions, e settings.Experiment) (*accounted, error) {
 	noise, err := givenNoise(e)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 const compareLong = `All methods side by side: epsilon at a noise, or noise for an epsilon.
@@ -44,7 +44,7 @@ var (
 
 // runAccountCompare puts side by side what each method costs with the given noise, or which noise it
 // needs for the given epsilon.
-func runAccountCompare(o accountOptions, e configs.Experiment) (*accounted, error) {
+func runAccountCompare(o accountOptions, e settings.Experiment) (*accounted, error) {
 	if o.attained && e.Privacy.NoiseMultiplier == nil {
 		return nil, usagef("--attained compares epsilons; give --noise-multiplier")
 	}
@@ -82,7 +82,7 @@ func runAccountCompare(o accountOptions, e configs.Experiment) (*accounted, erro
 	return &accounted{lines, func(w io.Writer) { printComparison(w, lines, what, columns) }}, nil
 }
 
-func (o accountOptions) compare(e configs.Experiment, steps int) (map[string]*float64, error) {
+func (o accountOptions) compare(e settings.Experiment, steps int) (map[string]*float64, error) {
 	if e.Privacy.NoiseMultiplier == nil {
 		return o.compareNoise(e, steps)
 	}
@@ -134,7 +134,7 @@ func finite(epsilon float64) *float64 {
 	return &epsilon
 }
 
-func (o accountOptions) compareNoise(e configs.Experiment, steps int) (map[string]*float64, error) {
+func (o accountOptions) compareNoise(e settings.Experiment, steps int) (map[string]*float64, error) {
 	answers := map[string]*float64{}
 	for _, column := range noiseColumns {
 		e.Privacy.Accounting = column

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
 )
 
@@ -79,7 +79,7 @@ func runDataSchema(g *global, opts schemaOptions) error {
 			"Written by dptrain data schema. All of it is public, and released with the model: take it from common knowledge,",
 			"never from private rows.",
 		},
-		data: configs.Data{
+		data: settings.Data{
 			Label: o.Label, Task: string(o.Task), Classes: o.Classes, Ignore: o.Ignore, Columns: o.Columns, Text: o.Text, Shapes: o.Shapes,
 			Categories: o.Categories, Missing: missingSettings(o.Missing), Clip: o.Clip, Scale: o.Scale,
 		},

@@ -10,8 +10,8 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/release/scores"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cmd/internal/ui"
-	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/train"
 )
@@ -145,7 +145,7 @@ func evaluationRows(ctx context.Context, console *ui.Console, r *experiment.Rele
 			return rows, err
 		})
 	}
-	if r.Dataset == configs.Files {
+	if r.Dataset == settings.Files {
 		return experiment.Rows{}, usagef("the model was trained on files of your own; give one with labels to evaluate it on")
 	}
 	console.Log().Debugf("open data set %s", r.Dataset)

@@ -11,12 +11,12 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/experiment/planner"
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // planOptions name the plans to compare.
 type planOptions struct {
-	settings
+	givenSettings
 	tried         float64
 	candidates    int
 	variants      []string
@@ -119,7 +119,7 @@ func runPlan(ctx context.Context, g *global, opts planOptions) error {
 }
 
 // compared returns the settings of the comparison.
-func (o planOptions) compared(e configs.Experiment, n int) (planner.Settings, error) {
+func (o planOptions) compared(e settings.Experiment, n int) (planner.Settings, error) {
 	s, err := experiment.Compared(e, n)
 	if err != nil {
 		return s, err
@@ -153,8 +153,8 @@ func (o planOptions) compared(e configs.Experiment, n int) (planner.Settings, er
 		}
 	}
 	for _, name := range o.families {
-		if kind, _, _ := strings.Cut(name, ":"); !slices.Contains(configs.Repetitions(), kind) {
-			return s, unknown("distribution of repetitions", kind, configs.Repetitions())
+		if kind, _, _ := strings.Cut(name, ":"); !slices.Contains(settings.Repetitions(), kind) {
+			return s, unknown("distribution of repetitions", kind, settings.Repetitions())
 		}
 		f, err := experiment.FamilyOf(e.Privacy, name)
 		if err != nil {
@@ -190,7 +190,7 @@ func (o planOptions) check(s planner.Settings) error {
 }
 
 // comparePlans settles all plans, and calibrates the recommended one as "dptrain tune" does.
-func comparePlans(ctx context.Context, g *global, e configs.Experiment, s planner.Settings) (*comparedPlans, error) {
+func comparePlans(ctx context.Context, g *global, e settings.Experiment, s planner.Settings) (*comparedPlans, error) {
 	const doing = "comparing plans"
 	return follow(ctx, g.console(), doing, func(f *follower) (*comparedPlans, error) {
 		trials, options, err := planner.Compare(ctx, s, func(done, total int) { f.Progress(float64(done), float64(total), doing) })

@@ -11,7 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // planned runs "dptrain plan --json" with some flags.
@@ -54,7 +54,7 @@ func TestRecommendedCommandIsTheRecommendedPlan(t *testing.T) {
 		if shape := dry.Privacy.Tuning.Shape; shape != nil {
 			name += ":" + exact(*shape)
 		}
-		family, err := experiment.FamilyOf(configs.Privacy{}, name)
+		family, err := experiment.FamilyOf(settings.Privacy{}, name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,11 +16,11 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/paper"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 type reproduceOptions struct {
-	settings
+	givenSettings
 	clusterFlags
 	selection paper.Selection
 	out       string
@@ -291,7 +291,7 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 }
 
 // performance returns where to train.
-func (o *reproduceOptions) performance(ctx context.Context) (configs.Performance, error) {
+func (o *reproduceOptions) performance(ctx context.Context) (settings.Performance, error) {
 	e, err := o.resolve()
 	return e.Performance, err
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/cluster"
 	"github.com/dptrain/dptrain/cmd/internal/cluster/fleet"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // direct has the workers of a cluster carry out what a campaign lacks.
-func (g *global) direct(ctx context.Context, store *campaign.Store, o reproduceOptions, p configs.Performance, tasks []campaign.Task, scan campaign.Scan) (err error) {
+func (g *global) direct(ctx context.Context, store *campaign.Store, o reproduceOptions, p settings.Performance, tasks []campaign.Task, scan campaign.Scan) (err error) {
 	status, err := store.Status(tasks, scan)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (g *global) direct(ctx context.Context, store *campaign.Store, o reproduceO
 }
 
 func directOn(
-	ctx context.Context, store *campaign.Store, o reproduceOptions, p configs.Performance, tasks []campaign.Task, scan campaign.Scan, f *campaignFollower,
+	ctx context.Context, store *campaign.Store, o reproduceOptions, p settings.Performance, tasks []campaign.Task, scan campaign.Scan, f *campaignFollower,
 ) (err error) {
 	me, err := clusterBuild()
 	if err != nil {

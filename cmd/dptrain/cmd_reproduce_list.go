@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/paper"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -33,7 +33,7 @@ type figureList struct {
 }
 
 // listFigures shows figures, what they run, and how long that is likely to take.
-func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen []paper.Figure, p configs.Performance) error {
+func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen []paper.Figure, p settings.Performance) error {
 	asked := opts.description(nil, nil, nil)
 	store, err := campaign.Look(opts.out)
 	switch {
@@ -73,7 +73,7 @@ func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen 
 }
 
 // measurePace returns the pace that the store knows, completed by what is measured now.
-func (g *global) measurePace(ctx context.Context, store *campaign.Store, tasks []campaign.Task, p configs.Performance) (campaign.Pace, error) {
+func (g *global) measurePace(ctx context.Context, store *campaign.Store, tasks []campaign.Task, p settings.Performance) (campaign.Pace, error) {
 	running := new(sync.WaitGroup)
 	device, err := g.gpus.choose(p)
 	if err != nil {

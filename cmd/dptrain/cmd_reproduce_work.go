@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/train"
 )
 
 // work carries out what a campaign lacks.
-func (g *global) work(ctx context.Context, store *campaign.Store, p configs.Performance, opts reproduceOptions) (err error) {
+func (g *global) work(ctx context.Context, store *campaign.Store, p settings.Performance, opts reproduceOptions) (err error) {
 	tasks, err := store.Tasks()
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (g *global) work(ctx context.Context, store *campaign.Store, p configs.Perf
 
 // workOn is work on an engine, nil for the CPU's.
 func workOn(
-	ctx context.Context, store *campaign.Store, p configs.Performance, gpu train.Engine, every time.Duration, tasks []campaign.Task, scan campaign.Scan, f *follower,
+	ctx context.Context, store *campaign.Store, p settings.Performance, gpu train.Engine, every time.Duration, tasks []campaign.Task, scan campaign.Scan, f *follower,
 ) error {
 	engine, on := newEngine(p, gpu), machine(p, gpu)
 	pace, err := measured(ctx, store, engine, on, tasks, f)
@@ -77,7 +77,7 @@ func workOn(
 }
 
 // using opens the chosen GPUs, if there are any, and closes them after work, which gets nil for the CPU.
-func (c choice) using(ctx context.Context, p configs.Performance, f *follower, work func(gpu train.Engine) error) (err error) {
+func (c choice) using(ctx context.Context, p settings.Performance, f *follower, work func(gpu train.Engine) error) (err error) {
 	gpu, err := c.open(ctx, p, f)
 	switch {
 	case err != nil:
@@ -111,7 +111,7 @@ func cellsOf(tasks []campaign.Task) []campaign.Cell {
 // one of each, fill the machine, and few enough that the states of all trials fit into memory. A final run's minibatch
 // fills some twenty cores; on two cores more than two runs side by side took no less time
 // (bench/results/2026-11-23-together.md). Those of IMDB have 464,242 parameters, about 20 MB for each trial.
-func batchSize(p configs.Performance, gpu bool) func(campaign.Cell) int {
+func batchSize(p settings.Performance, gpu bool) func(campaign.Cell) int {
 	most := min(max(2, cores(p)/8), 8)
 	if gpu {
 		most = 8
@@ -129,7 +129,7 @@ func batchSize(p configs.Performance, gpu bool) func(campaign.Cell) int {
 }
 
 // cores returns the number of cores that settings allow.
-func cores(p configs.Performance) int {
+func cores(p settings.Performance) int {
 	if p.Workers > 0 {
 		return p.Workers
 	}
@@ -137,7 +137,7 @@ func cores(p configs.Performance) int {
 }
 
 // machine describes what trains.
-func machine(p configs.Performance, gpu train.Engine) string {
+func machine(p settings.Performance, gpu train.Engine) string {
 	on := fmt.Sprintf("%s, %d %s", processor(), cores(p), plural(cores(p), "core", "cores"))
 	if gpu != nil {
 		return gpu.Name() + "; " + on

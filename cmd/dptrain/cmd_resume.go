@@ -16,11 +16,11 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 type resumeOptions struct {
-	settings
+	givenSettings
 	keep  keeping
 	store string
 	clusterFlags
@@ -104,8 +104,8 @@ func (o *resumeOptions) resumed(folder *runs.Run) (s experiment.Settings, err er
 }
 
 // restored returns the settings that a run began with, with those of the command line over them.
-func (o *settings) restored(text []byte, r runs.Record) (configs.Experiment, error) {
-	e, err := configs.Resolve(configs.File{Name: "settings.yaml", Text: text}, o.overrides())
+func (o *givenSettings) restored(text []byte, r runs.Record) (settings.Experiment, error) {
+	e, err := settings.Resolve(settings.File{Name: "settings.yaml", Text: text}, o.overrides())
 	if err != nil {
 		return e, coded(codeUsage, err)
 	}

@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 type settingsOptions struct {
-	settings
+	givenSettings
 	presets bool
 }
 
@@ -68,8 +68,8 @@ type presetLine struct {
 func listPresets(g *global) error {
 	var lines []presetLine
 	var pairs [][2]string
-	for _, name := range configs.Presets() {
-		description, err := configs.Describe(name)
+	for _, name := range settings.Presets() {
+		description, err := settings.Describe(name)
 		if err != nil {
 			return err
 		}

@@ -17,13 +17,13 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/cluster/fleet"
 	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/train"
 )
 
 type workerOptions struct {
-	settings
+	givenSettings
 	clusterFlags
 	once     bool
 	idle     time.Duration
@@ -148,9 +148,9 @@ func (o *workerOptions) lanes(device choice) ([]string, error) {
 			return nil, coded(codeInput, fmt.Errorf("own files: %w", err))
 		}
 	}
-	engine := configs.EngineCPU
+	engine := settings.EngineCPU
 	if device.gpus != nil {
-		engine = configs.EngineCUDA
+		engine = settings.EngineCUDA
 	}
 	return fleet.Lanes(names, files, engine), nil
 }
@@ -193,7 +193,7 @@ func (o *workerOptions) here() ([]string, error) {
 }
 
 // serve does jobs.
-func (o *workerOptions) serve(ctx context.Context, conn *cluster.Conn, p configs.Performance, gpu train.Engine, lanes []string, f *follower) error {
+func (o *workerOptions) serve(ctx context.Context, conn *cluster.Conn, p settings.Performance, gpu train.Engine, lanes []string, f *follower) error {
 	me, err := clusterBuild()
 	if err != nil {
 		return err
@@ -236,8 +236,8 @@ func laneNames(lanes []string) string {
 	var names []string
 	for _, lane := range lanes {
 		name := lane[:strings.LastIndex(lane, "-")]
-		if strings.HasPrefix(name, configs.Files+"-") { // and a hash
-			name = configs.Files
+		if strings.HasPrefix(name, settings.Files+"-") { // and a hash
+			name = settings.Files
 		}
 		names = append(names, name)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/experiment/planner"
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // comparedPlans is what "dptrain plan" prints.
@@ -59,7 +59,7 @@ type recommendedPlan struct {
 	Bound     string  `json:"bound"`
 }
 
-func newComparedPlans(e configs.Experiment, s planner.Settings, trials []planner.Trials, options []planner.Option) *comparedPlans {
+func newComparedPlans(e settings.Experiment, s planner.Settings, trials []planner.Trials, options []planner.Option) *comparedPlans {
 	r := &comparedPlans{
 		Dataset:       e.Dataset,
 		Samples:       s.Plan.Samples,
@@ -73,7 +73,7 @@ func newComparedPlans(e configs.Experiment, s planner.Settings, trials []planner
 		WorkAtMost:    s.MaxWork,
 		settings:      s,
 		options:       options,
-		several:       e.Tunes(configs.TuneBatch) || e.Tunes(configs.TuneEpochs),
+		several:       e.Tunes(settings.TuneBatch) || e.Tunes(settings.TuneEpochs),
 	}
 	for _, t := range trials {
 		r.Trials = append(r.Trials, newPlannedTrials(t))
@@ -87,8 +87,8 @@ func newComparedPlans(e configs.Experiment, s planner.Settings, trials []planner
 func newPlannedTrials(t planner.Trials) plannedTrials {
 	p := plannedTrials{Distribution: t.Family, Mean: t.Mean, Tried: t.Tried}
 	if b, ok := t.Repetitions.(accountant.Binomial); ok {
-		p.Distribution, p.Most = configs.Binomial, b.Trials
-	} else if kind, shape, shaped := strings.Cut(t.Family, ":"); shaped && kind != configs.Binomial {
+		p.Distribution, p.Most = settings.Binomial, b.Trials
+	} else if kind, shape, shaped := strings.Cut(t.Family, ":"); shaped && kind != settings.Binomial {
 		eta, _ := strconv.ParseFloat(shape, 64) // it was printed from a number
 		p.Distribution, p.Shape = kind, &eta
 	}

@@ -11,14 +11,14 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
 )
 
 // dataSettings is a settings file about a person's own files, with comments for that person.
 type dataSettings struct {
 	head    []string // lines above the settings
-	data    configs.Data
+	data    settings.Data
 	codes   []string // columns of few different whole numbers
 	gaps    bool     // whether the public file lacks values
 	columns []string // in the order in which blocks by column list them
@@ -45,18 +45,18 @@ func oneComment(text string) string {
 }
 
 // missingSettings returns options of missing values as settings.
-func missingSettings(of map[string]table.Missing) map[string]configs.Missing {
-	out := map[string]configs.Missing{}
+func missingSettings(of map[string]table.Missing) map[string]settings.Missing {
+	out := map[string]settings.Missing{}
 	for name, m := range of {
-		out[name] = configs.Missing(m)
+		out[name] = settings.Missing(m)
 	}
 	return out
 }
 
-// yaml returns the file, which configs.Resolve reads.
+// yaml returns the file, which settings.Resolve reads.
 func (s *dataSettings) yaml() (string, error) {
 	var doc yaml.Node
-	if err := doc.Encode(map[string]configs.Data{"data": s.data}); err != nil {
+	if err := doc.Encode(map[string]settings.Data{"data": s.data}); err != nil {
 		return "", fmt.Errorf("write settings: %w", err)
 	}
 	data := doc.Content[1]

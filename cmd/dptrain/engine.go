@@ -10,14 +10,14 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/train"
 )
 
 // newEngine returns the first of all engines that can run a model. It alone names engines. gpu is nil for the CPU's.
-func newEngine(p configs.Performance, gpu train.Engine) train.Engine {
+func newEngine(p settings.Performance, gpu train.Engine) train.Engine {
 	o := cpu.Options{Workers: p.Workers}
 	engines := []train.Engine{cpu.New(o)}
 	if gpu != nil {
@@ -27,7 +27,7 @@ func newEngine(p configs.Performance, gpu train.Engine) train.Engine {
 }
 
 // onCPU returns the engine for predictions and features, which run on the CPU.
-func onCPU() train.Engine { return newEngine(configs.Performance{}, nil) }
+func onCPU() train.Engine { return newEngine(settings.Performance{}, nil) }
 
 // gpus finds a machine's GPUs and opens them.
 type gpus struct {
@@ -48,7 +48,9 @@ var nvidia = gpus{
 }
 
 // wanted reports whether settings insist on GPUs.
-func wanted(p configs.Performance) bool { return p.Engine == configs.EngineCUDA || len(p.Devices) > 0 }
+func wanted(p settings.Performance) bool {
+	return p.Engine == settings.EngineCUDA || len(p.Devices) > 0
+}
 
 // choice is the device that a run is trained on.
 type choice struct {
@@ -63,8 +65,8 @@ type openedGPUs struct {
 }
 
 // choose checks GPUs without opening them, so that settings that can't be met are an error before all that takes time.
-func (g gpus) choose(p configs.Performance) (choice, error) {
-	if p.Engine == configs.EngineCPU {
+func (g gpus) choose(p settings.Performance) (choice, error) {
+	if p.Engine == settings.EngineCPU {
 		return choice{}, nil
 	}
 	err := g.check(p.Devices)
@@ -79,7 +81,7 @@ func (g gpus) choose(p configs.Performance) (choice, error) {
 
 // opening returns c with its GPUs being opened beside other work. [choice.open] takes them over. If it doesn't, they
 // are closed when ctx is done.
-func (c choice) opening(ctx context.Context, running *sync.WaitGroup, p configs.Performance, warn func(string)) choice {
+func (c choice) opening(ctx context.Context, running *sync.WaitGroup, p settings.Performance, warn func(string)) choice {
 	if c.gpus == nil {
 		return c
 	}
@@ -138,7 +140,7 @@ func namesOf(all []cuda.Info) []string {
 }
 
 // hintAtCPU adds a remedy to the error of GPUs that settings insist on.
-func hintAtCPU(p configs.Performance, err error) error {
+func hintAtCPU(p settings.Performance, err error) error {
 	if exitCode(err) == codeUsage {
 		return err
 	}
@@ -151,7 +153,7 @@ func hintAtCPU(p configs.Performance, err error) error {
 
 // open returns the chosen GPUs once they are open; the caller closes them. It returns nil for the CPU, and reports why
 // unless the CPU was asked for.
-func (c choice) open(ctx context.Context, p configs.Performance, f *follower) (gpuEngine, error) {
+func (c choice) open(ctx context.Context, p settings.Performance, f *follower) (gpuEngine, error) {
 	if c.why != nil {
 		f.Note(`training on the CPU: no usable GPU, see "dptrain devices"`)
 		f.log(logrus.DebugLevel, c.why)

@@ -19,7 +19,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/internal/compile"
@@ -376,7 +376,7 @@ func TestEngineSettingsNeverChangeTheRelease(t *testing.T) {
 
 func TestMachineCountsItsCores(t *testing.T) {
 	for workers, want := range map[int]string{1: ", 1 core", 2: ", 2 cores"} {
-		if got := machine(configs.Performance{Workers: workers}, nil); !strings.HasSuffix(got, want) {
+		if got := machine(settings.Performance{Workers: workers}, nil); !strings.HasSuffix(got, want) {
 			t.Errorf("%d: %s", workers, got)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
 )
 
@@ -41,7 +41,7 @@ type columnFlag struct {
 }
 
 // addFileFlags gives a command the flags of a person's own files.
-func (s *settings) addFileFlags(cmd *cobra.Command) {
+func (s *givenSettings) addFileFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	s.addDefined(cmd, fileFlags, func(string) bool { return true })
 	for _, def := range columnFlags {
@@ -53,8 +53,8 @@ func (s *settings) addFileFlags(cmd *cobra.Command) {
 }
 
 // overrides returns the settings that the flag gives.
-func (f *columnFlag) overrides() ([]configs.Override, error) {
-	var out []configs.Override
+func (f *columnFlag) overrides() ([]settings.Override, error) {
+	var out []settings.Override
 	for _, text := range f.values {
 		column, value, ok := strings.Cut(text, "=")
 		if column = strings.TrimSpace(column); !ok || column == "" {
@@ -66,7 +66,7 @@ func (f *columnFlag) overrides() ([]configs.Override, error) {
 				return nil, err
 			}
 		}
-		out = append(out, configs.Override{Key: f.key + "." + column, Value: strings.TrimSpace(value)})
+		out = append(out, settings.Override{Key: f.key + "." + column, Value: strings.TrimSpace(value)})
 	}
 	return out, nil
 }

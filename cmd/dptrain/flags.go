@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // flagError returns the usage error for an error of the flag parser, in words of ours. An unknown flag's names the one
@@ -26,7 +26,7 @@ func flagError(cmd *cobra.Command, err error) error {
 			name = "--" + missing.GetSpecifiedName()
 			var names []string
 			cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-			if near := configs.Nearest(missing.GetSpecifiedName(), names); near != "" {
+			if near := settings.Nearest(missing.GetSpecifiedName(), names); near != "" {
 				return usagef("unknown flag: %s; did you mean --%s?", name, near)
 			}
 		}
@@ -45,7 +45,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usagef("%w; see %s --help", err, cmd.CommandPath())
 }
 
-// wantedBy says what a flag takes, as package configs does of settings.
+// wantedBy says what a flag takes, as package settings does of settings.
 func wantedBy(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "bool", "": // a setting without a type is a switch

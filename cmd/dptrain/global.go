@@ -10,8 +10,8 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cmd/internal/ui"
-	"github.com/dptrain/dptrain/configs"
 )
 
 // global holds the flags of the root command and the outputs, for all commands.
@@ -149,7 +149,7 @@ func group(cmd *cobra.Command) *cobra.Command {
 
 // unknown returns the usage error for a name that isn't one of names.
 func unknown(what, name string, names []string) error {
-	if near := configs.Nearest(name, names); near != "" {
+	if near := settings.Nearest(name, names); near != "" {
 		return usagef("unknown %s %q; did you mean %s?", what, name, near)
 	}
 	return usagef("unknown %s %q; there are %s", what, name, strings.Join(names, ", "))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
@@ -103,7 +103,7 @@ func printPlan(w io.Writer, plan *experiment.Plan) {
 	rows(w, pairs...)
 }
 
-func modelText(e configs.Experiment) string {
+func modelText(e settings.Experiment) string {
 	if !models.Activated(e.Model) {
 		return e.Model
 	}
@@ -111,7 +111,7 @@ func modelText(e configs.Experiment) string {
 }
 
 func trialsText(t *release.Tuning) string {
-	if t.Repetitions == configs.Fixed {
+	if t.Repetitions == settings.Fixed {
 		return fmt.Sprintf("%v, a fixed number, over %s", t.MeanRepetitions, spaceText(t.Space))
 	}
 	return fmt.Sprintf("%v in expectation (%s), over %s", t.MeanRepetitions, t.Distribution(), spaceText(t.Space))

@@ -9,12 +9,12 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/experiment/features"
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
 )
 
 // dataRows returns the rows of a plan that describe its data.
-func dataRows(e configs.Experiment, s experiment.Samples) [][2]string {
+func dataRows(e settings.Experiment, s experiment.Samples) [][2]string {
 	if s.Schema == nil {
 		rows := [][2]string{{"data", fmt.Sprintf("%s, %s training samples; %s test samples, which are public", e.Dataset, release.Grouped(s.Train), release.Grouped(s.Test))}}
 		if s.Features != "" {

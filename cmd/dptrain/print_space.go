@@ -6,7 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -27,7 +27,7 @@ func spaceText(s release.Space) string {
 	}
 	all := strings.Join(texts, ", ")
 	switch {
-	case s.Search == configs.SearchRandom:
+	case s.Search == settings.SearchRandom:
 		return "a region: " + all
 	case len(texts) == 1:
 		return all
@@ -38,7 +38,7 @@ func spaceText(s release.Space) string {
 // missedText states the probability that the best candidate isn't tried.
 func missedText(s release.Space) string {
 	what := "a given candidate isn't tried"
-	if s.Search == configs.SearchRandom {
+	if s.Search == settings.SearchRandom {
 		what = "a given tenth of the region isn't tried"
 	}
 	return fmt.Sprintf("%s in %s %% of runs", what, release.RoundUp(100*s.Missed, 1))
@@ -62,7 +62,7 @@ func ratesText(t *release.Tuning) string {
 	return text
 }
 
-func runText(e configs.Experiment, p release.Privacy) string {
+func runText(e settings.Experiment, p release.Privacy) string {
 	text := experiment.Optimizer(e.Training, 0).String()
 	switch {
 	case p.Steps > 0:
@@ -95,13 +95,13 @@ const maxRuns = 24
 
 // noiseRows returns the rows of a plan that describe its noise. Given noise is printed as it was given. Calibrated
 // noise is rounded up, so that the printed noise meets the budget too.
-func noiseRows(p configs.Privacy, stated release.Privacy) [][2]string {
+func noiseRows(p settings.Privacy, stated release.Privacy) [][2]string {
 	row := func(text string) [2]string { return [2]string{"noise", text} }
 	given := p.NoiseMultiplier != nil
 	switch {
-	case given && p.Fixed == configs.FixedNoise && stated.Steps > 0:
+	case given && p.Fixed == settings.FixedNoise && stated.Steps > 0:
 		return [][2]string{row(fmt.Sprintf("multiplier %s, as given; the steps are the most that meet epsilon %s", exact(*p.NoiseMultiplier), exact(*p.Epsilon)))}
-	case given && p.Fixed == configs.FixedEpochs:
+	case given && p.Fixed == settings.FixedEpochs:
 		return [][2]string{row(fmt.Sprintf("multiplier %s, as given", exact(*p.NoiseMultiplier)))}
 	case stated.NoiseMultiplier > 0 && !given:
 		return [][2]string{row(fmt.Sprintf("multiplier %s, %s epsilon %s", release.RoundUp(stated.NoiseMultiplier, 8), meets(p, stated, "the smallest that meets", "which meets"), exact(*p.Epsilon)))}
@@ -119,7 +119,7 @@ func noiseRows(p configs.Privacy, stated release.Privacy) [][2]string {
 
 // meets returns smallest if calibrated noise is the minimum that meets the budget, and else otherwise: bounds jump
 // where there is little noise, and then epsilon is well below the budget.
-func meets(p configs.Privacy, stated release.Privacy, smallest, otherwise string) string {
+func meets(p settings.Privacy, stated release.Privacy, smallest, otherwise string) string {
 	if stated.Epsilon >= 0.999**p.Epsilon {
 		return smallest
 	}
@@ -127,10 +127,10 @@ func meets(p configs.Privacy, stated release.Privacy, smallest, otherwise string
 }
 
 // runRows returns a row for the noise of each kind of run, up to maxRuns.
-func runRows(p configs.Privacy, stated release.Privacy) [][2]string {
+func runRows(p settings.Privacy, stated release.Privacy) [][2]string {
 	runs := stated.Tuning.Space.Runs
 	text := "multipliers with which all kinds of runs cost the same alone, " + meets(p, stated, "the smallest that meet", "which meet") + " epsilon " + exact(*p.Epsilon)
-	if stated.Tuning.Space.Division == configs.DivisionNoise {
+	if stated.Tuning.Space.Division == settings.DivisionNoise {
 		text = "one multiplier for all kinds of runs, " + meets(p, stated, "the smallest that meets", "which meets") + " epsilon " + exact(*p.Epsilon)
 	}
 	if p.NoiseMultiplier != nil {
@@ -147,7 +147,7 @@ func runRows(p configs.Privacy, stated release.Privacy) [][2]string {
 }
 
 // divisionRows returns a row if the budget is to be divided in a way that has no effect.
-func divisionRows(e configs.Experiment, stated release.Privacy) [][2]string {
+func divisionRows(e settings.Experiment, stated release.Privacy) [][2]string {
 	if e.Tuning.Division == "" || stated.Tuning == nil || stated.Tuning.Space.Division != "" {
 		return nil
 	}

@@ -14,14 +14,14 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cmd/internal/ui"
-	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/train"
 )
 
 // runOptions are common to the commands that train.
 type runOptions struct {
-	settings
+	givenSettings
 	out    string
 	store  string
 	keep   keeping
@@ -33,7 +33,7 @@ type runOptions struct {
 }
 
 func (o *runOptions) addFlags(cmd *cobra.Command, except ...string) {
-	o.settings.addFlags(cmd, except...)
+	o.givenSettings.addFlags(cmd, except...)
 	o.addFileFlags(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&o.out, "out", "", "output `directory`, which must not exist (default DATASET-TIME in the store)")
@@ -45,7 +45,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command, except ...string) {
 }
 
 // carryOut makes a plan of an experiment and carries it out, or prints it for a dry run.
-func (o runOptions) carryOut(ctx context.Context, g *global, e configs.Experiment, tune bool) error {
+func (o runOptions) carryOut(ctx context.Context, g *global, e settings.Experiment, tune bool) error {
 	if err := o.curve.check(); err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (g *global) begin(ctx context.Context, console *ui.Console, p *experiment.P
 		}
 		return c.opening(r.ctx, &r.running, performance, r.training.Warn), nil
 	})
-	if p.Experiment.Dataset != configs.Files {
+	if p.Experiment.Dataset != settings.Files {
 		r.collectLater = collectSooner()
 		r.load()
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -58,7 +58,7 @@ func TestWhoWatches(t *testing.T) {
 // several.
 func TestSmallestNoise(t *testing.T) {
 	epsilon := 8.0
-	p := configs.Privacy{Epsilon: &epsilon}
+	p := settings.Privacy{Epsilon: &epsilon}
 	several := &release.Tuning{Space: release.Space{Runs: []tuner.Run{{SamplingRate: 0.1, Steps: 10, NoiseMultiplier: 2}, {SamplingRate: 0.2, Steps: 10, NoiseMultiplier: 3}}}}
 	one := &release.Tuning{Space: release.Space{Runs: several.Space.Runs[:1]}}
 	for _, c := range []struct {

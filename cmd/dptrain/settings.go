@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/models"
 )
 
@@ -52,16 +52,16 @@ var settingFlags = []flagOf{
 	{"devices", "performance.devices", "list", "GPUs to use, such as 0,1, by their numbers in dptrain devices; without it all that are usable"},
 }
 
-// settings are the flags that an experiment is resolved from.
-type settings struct {
+// givenSettings are the flags that an experiment is resolved from.
+type givenSettings struct {
 	config  string
 	sets    []string
 	flags   []*settingFlag
 	columns []*columnFlag
-	given   []configs.Override // by the command line, once it is read
+	given   []settings.Override // by the command line, once it is read
 }
 
-// settingFlag is the flag of one setting. Its values stay text, so that package configs checks flags, --set and files
+// settingFlag is the flag of one setting. Its values stay text, so that package settings checks flags, --set and files
 // alike.
 type settingFlag struct {
 	flag, key, kind string
@@ -92,35 +92,35 @@ func (f *once) Set(value string) error {
 }
 
 // addFlags gives a command --config, --set and the flags of all settings but those named.
-func (s *settings) addFlags(cmd *cobra.Command, except ...string) {
+func (s *givenSettings) addFlags(cmd *cobra.Command, except ...string) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	s.addDefined(cmd, settingFlags, func(flag string) bool { return !slices.Contains(except, flag) })
 	fs.Var((*once)(&s.config), "config", "settings `file` (YAML) over the data set's preset")
 	fs.StringArrayVar(&s.sets, "set", nil, "one more setting, as `key=value`; may be repeated")
-	complete(cmd, "preset", configs.Presets()...)
-	complete(cmd, "dataset", configs.Datasets()...)
-	complete(cmd, "tune", append(configs.Tunable(), configs.TuneAll)...)
-	complete(cmd, "search", configs.Searches()...)
-	complete(cmd, "division", configs.Divisions()...)
-	complete(cmd, "fixed", configs.FixedEpochs, configs.FixedNoise)
+	complete(cmd, "preset", settings.Presets()...)
+	complete(cmd, "dataset", settings.Datasets()...)
+	complete(cmd, "tune", append(settings.Tunable(), settings.TuneAll)...)
+	complete(cmd, "search", settings.Searches()...)
+	complete(cmd, "division", settings.Divisions()...)
+	complete(cmd, "fixed", settings.FixedEpochs, settings.FixedNoise)
 	complete(cmd, "model", models.Names()...)
 	complete(cmd, "variant", "1", "2", "baseline")
 	complete(cmd, "accounting", "paper", "tight", "best")
-	complete(cmd, "repetitions", configs.Repetitions()...)
-	complete(cmd, "optimizer", configs.Optimizers()...)
-	complete(cmd, "schedule", configs.Schedules()...)
-	complete(cmd, "engine", configs.Engines()...)
+	complete(cmd, "repetitions", settings.Repetitions()...)
+	complete(cmd, "optimizer", settings.Optimizers()...)
+	complete(cmd, "schedule", settings.Schedules()...)
+	complete(cmd, "engine", settings.Engines()...)
 }
 
 // addOnly gives a command the flags of some settings.
-func (s *settings) addOnly(cmd *cobra.Command, flags ...string) {
+func (s *givenSettings) addOnly(cmd *cobra.Command, flags ...string) {
 	s.addDefined(cmd, slices.Concat(settingFlags, fileFlags), func(flag string) bool { return slices.Contains(flags, flag) })
-	complete(cmd, "engine", configs.Engines()...)
+	complete(cmd, "engine", settings.Engines()...)
 }
 
 // addDefined gives a command those of the defined flags that are wanted.
-func (s *settings) addDefined(cmd *cobra.Command, defined []flagOf, wanted func(flag string) bool) {
+func (s *givenSettings) addDefined(cmd *cobra.Command, defined []flagOf, wanted func(flag string) bool) {
 	for _, def := range defined {
 		if wanted(def.flag) {
 			f := &settingFlag{flag: def.flag, key: def.key, kind: def.kind}
@@ -131,19 +131,19 @@ func (s *settings) addDefined(cmd *cobra.Command, defined []flagOf, wanted func(
 }
 
 // overrides returns what the flags of settings give.
-func (s *settings) overrides() []configs.Override {
-	var out []configs.Override
+func (s *givenSettings) overrides() []settings.Override {
+	var out []settings.Override
 	for _, f := range s.flags {
 		for _, value := range f.values {
-			out = append(out, configs.Override{Key: f.key, Value: value, From: "--" + f.flag})
+			out = append(out, settings.Override{Key: f.key, Value: value, From: "--" + f.flag})
 		}
 	}
 	return out
 }
 
 // gives reports whether a flag gives a setting.
-func (s *settings) gives(key string) bool {
-	return slices.ContainsFunc(s.overrides(), func(o configs.Override) bool { return o.Key == key })
+func (s *givenSettings) gives(key string) bool {
+	return slices.ContainsFunc(s.overrides(), func(o settings.Override) bool { return o.Key == key })
 }
 
 // complete registers the values of a flag for the shell's completion.
@@ -156,12 +156,12 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 
 // resolve returns the experiment of the flags, --set and the file, which may be a terminal or a pipe. Flags and --set
 // override the file and must not contradict each other.
-func (s *settings) resolve() (configs.Experiment, error) {
-	var overrides []configs.Override
+func (s *givenSettings) resolve() (settings.Experiment, error) {
+	var overrides []settings.Override
 	for _, text := range s.sets {
-		o, err := configs.ParseOverride(text)
+		o, err := settings.ParseOverride(text)
 		if err != nil {
-			return configs.Experiment{}, coded(codeUsage, err)
+			return settings.Experiment{}, coded(codeUsage, err)
 		}
 		o.From = "--set"
 		overrides = append(overrides, o)
@@ -170,7 +170,7 @@ func (s *settings) resolve() (configs.Experiment, error) {
 	for _, f := range s.columns {
 		given, err := f.overrides()
 		if err != nil {
-			return configs.Experiment{}, err
+			return settings.Experiment{}, err
 		}
 		for i := range given {
 			given[i].From = "--" + strings.TrimPrefix(f.key, "data.")
@@ -178,15 +178,15 @@ func (s *settings) resolve() (configs.Experiment, error) {
 		overrides = append(overrides, given...)
 	}
 	s.given = overrides
-	file := configs.File{Name: s.config}
+	file := settings.File{Name: s.config}
 	if s.config != "" {
 		text, err := experiment.ReadSettings(s.config)
 		if err != nil {
-			return configs.Experiment{}, coded(codeInput, fmt.Errorf("read settings: %w", err))
+			return settings.Experiment{}, coded(codeInput, fmt.Errorf("read settings: %w", err))
 		}
 		file.Text = text
 	}
-	e, err := configs.Resolve(file, overrides)
+	e, err := settings.Resolve(file, overrides)
 	if err != nil {
 		return e, coded(codeUsage, named(err, overrides))
 	}
@@ -197,7 +197,7 @@ func (s *settings) resolve() (configs.Experiment, error) {
 }
 
 // named adds the flag that gives a setting to an error that begins with the setting's key.
-func named(err error, overrides []configs.Override) error {
+func named(err error, overrides []settings.Override) error {
 	var by []string
 	for _, o := range overrides {
 		if strings.HasPrefix(err.Error(), o.Key+": ") {
@@ -224,7 +224,7 @@ func checkModel(spec string) error {
 }
 
 // checkTuned returns an error for a setting of the command line that has no effect on the tuning.
-func (s *settings) checkTuned(e configs.Experiment) error {
+func (s *givenSettings) checkTuned(e settings.Experiment) error {
 	for _, o := range s.given {
 		if why := uncounted(e, o.Key); why != "" {
 			return usagef("%s: %s", sourceOf(o), why)
@@ -234,7 +234,7 @@ func (s *settings) checkTuned(e configs.Experiment) error {
 }
 
 // checkUntuned returns an error for a setting of the command line that affects searches alone.
-func (s *settings) checkUntuned() error {
+func (s *givenSettings) checkUntuned() error {
 	for _, o := range s.given {
 		if strings.HasPrefix(o.Key, "tuning.") {
 			return usagef("%s: one run is trained, without a search; leave it out, or choose dptrain tune", sourceOf(o))
@@ -244,7 +244,7 @@ func (s *settings) checkUntuned() error {
 }
 
 // sourceOf returns the flag that gives a setting.
-func sourceOf(o configs.Override) string {
+func sourceOf(o settings.Override) string {
 	if o.From == "--set" {
 		return "--set " + o.Key
 	}
@@ -252,13 +252,13 @@ func sourceOf(o configs.Override) string {
 }
 
 // uncounted returns the reason why a setting has no effect on a tuning, or nothing if it has one.
-func uncounted(e configs.Experiment, key string) string {
+func uncounted(e settings.Experiment, key string) string {
 	for _, c := range []struct{ one, tuned, list, lists string }{
-		{"training.learning_rate", configs.TuneRate, "tuning.learning_rates", "tuning.learning_rates"},
-		{"privacy.epochs", configs.TuneEpochs, "tuning.epochs", "tuning.epochs"},
-		{"privacy.sampling_rate", configs.TuneBatch, "tuning.batch_sizes", "tuning.batch_sizes or tuning.sampling_rates"},
-		{"privacy.sampling_rate", configs.TuneBatch, "tuning.sampling_rates", "tuning.batch_sizes or tuning.sampling_rates"},
-		{"privacy.clipping_norm", configs.TuneClip, "tuning.clipping_norms", "tuning.clipping_norms"},
+		{"training.learning_rate", settings.TuneRate, "tuning.learning_rates", "tuning.learning_rates"},
+		{"privacy.epochs", settings.TuneEpochs, "tuning.epochs", "tuning.epochs"},
+		{"privacy.sampling_rate", settings.TuneBatch, "tuning.batch_sizes", "tuning.batch_sizes or tuning.sampling_rates"},
+		{"privacy.sampling_rate", settings.TuneBatch, "tuning.sampling_rates", "tuning.batch_sizes or tuning.sampling_rates"},
+		{"privacy.clipping_norm", settings.TuneClip, "tuning.clipping_norms", "tuning.clipping_norms"},
 	} {
 		switch tuned := e.Tunes(c.tuned); {
 		case key == c.one && tuned:
@@ -268,13 +268,13 @@ func uncounted(e configs.Experiment, key string) string {
 		}
 	}
 	switch p := e.Privacy; {
-	case key == "privacy.epochs" && p.Fixed == configs.FixedNoise:
+	case key == "privacy.epochs" && p.Fixed == settings.FixedNoise:
 		return "with privacy.fixed noise the epochs follow; leave it out"
 	case key == "privacy.repetitions_shape" && p.Repetitions != experiment.NegativeBinomial:
 		return fmt.Sprintf("%s repetitions have no shape; choose --repetitions %s, or leave it out", p.Repetitions, experiment.NegativeBinomial)
-	case key == "privacy.max_repetitions" && p.Repetitions != configs.Binomial:
-		return fmt.Sprintf("%s repetitions have no such maximum; choose --repetitions %s, or leave it out", p.Repetitions, configs.Binomial)
-	case key == "tuning.ranges" && e.Tuning.Search != configs.SearchRandom:
+	case key == "privacy.max_repetitions" && p.Repetitions != settings.Binomial:
+		return fmt.Sprintf("%s repetitions have no such maximum; choose --repetitions %s, or leave it out", p.Repetitions, settings.Binomial)
+	case key == "tuning.ranges" && e.Tuning.Search != settings.SearchRandom:
 		return "a grid has no ranges; choose --search random, or leave it out"
 	}
 	return ""

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
 )
 
@@ -20,9 +20,9 @@ func suggest(file string, d table.Description, opts describeOptions) (*dataSetti
 			"USE THIS ONLY IF THAT FILE IS PUBLIC. The constants are released with the model, and no guarantee covers them.",
 			"Look it through: a column that isn't ignored is learned from, and you know better than its numbers what it is.",
 		},
-		data: configs.Data{
+		data: settings.Data{
 			Test: file, Label: opts.label, Task: opts.task,
-			Categories: map[string][]string{}, Missing: map[string]configs.Missing{}, Clip: map[string][2]float64{}, Scale: map[string][2]float64{},
+			Categories: map[string][]string{}, Missing: map[string]settings.Missing{}, Clip: map[string][2]float64{}, Scale: map[string][2]float64{},
 		},
 	}
 	for _, c := range d.Columns {
@@ -184,7 +184,7 @@ func (s *dataSettings) suggestNumbers(c table.Summary, scale [2]float64, rows in
 		s.notef("%s: %s is far from all other values. If it stands for a missing one, write NA in its place in a copy of the file, and describe that; then add words: [%q] to its line in missing", c.Name, c.Sentinel, c.Sentinel)
 	}
 	if m, ok := c.SuggestedMissing(); ok {
-		s.data.Missing[c.Name] = configs.Missing(m)
+		s.data.Missing[c.Name] = settings.Missing(m)
 		remark := fmt.Sprintf("missing in %s of %s rows", release.Grouped(c.Missing), release.Grouped(rows))
 		if len(c.Shape) > 0 {
 			remark = fmt.Sprintf("missing values: %s; here the fill is the mean", release.Grouped(c.Missing))
@@ -194,7 +194,7 @@ func (s *dataSettings) suggestNumbers(c table.Summary, scale [2]float64, rows in
 		}
 		s.remarkf("missing", c.Name, "%s", remark)
 	} else if s.gaps && len(c.Shape) == 0 {
-		s.data.Missing[c.Name] = configs.Missing{Fill: c.Median}
+		s.data.Missing[c.Name] = settings.Missing{Fill: c.Median}
 	}
 }
 

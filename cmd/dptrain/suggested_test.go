@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
 )
 
@@ -81,13 +81,13 @@ func TestSuggestedSettingsReadTheTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		settings, err := s.yaml()
+		text, err := s.yaml()
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := configs.Resolve(configs.File{Text: []byte(settings)}, nil)
+		e, err := settings.Resolve(settings.File{Text: []byte(text)}, nil)
 		if err != nil {
-			t.Fatalf("%v\n%s", err, settings)
+			t.Fatalf("%v\n%s", err, text)
 		}
 		missing := map[string]table.Missing{}
 		for column, m := range e.Data.Missing {

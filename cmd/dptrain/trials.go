@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/cluster/fleet"
 	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -71,7 +71,7 @@ func (r *run) lead(j *experiment.Job, f *follower) (end func(ended bool) error, 
 		Run: r.folder.Record.ID, Name: p.DataName() + ", trials", Settings: experiment.Settings{Experiment: p.Experiment, Tune: true, InsecureSeed: p.Seed()},
 	}
 	files := ""
-	if e := p.Experiment; e.Dataset == configs.Files {
+	if e := p.Experiment; e.Dataset == settings.Files {
 		if files, err = fleet.HashFiles(e.Data.Train, e.Data.Test); err != nil {
 			return nil, coded(codeInput, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/accountant"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // guaranteed is tuner.Settings or, for one run, train.Privacy.
@@ -17,7 +17,7 @@ type guaranteed interface {
 // settle returns the plan with the minimum noise, or the maximum number of steps, that meets the settings' epsilon, and
 // the plan's guarantee. calibrate finds them. Without an epsilon the noise is given, and the plan stays as it is.
 func settle[P guaranteed](
-	p configs.Privacy, plan P, calibrate func(P, float64, float64, accountant.Options) (P, accountant.Guarantee, error),
+	p settings.Privacy, plan P, calibrate func(P, float64, float64, accountant.Options) (P, accountant.Guarantee, error),
 ) (P, accountant.Guarantee, error) {
 	if p.Epsilon == nil {
 		g, err := guaranteeOf(p, plan)
@@ -31,7 +31,7 @@ func settle[P guaranteed](
 }
 
 // guaranteeOf returns the guarantee of a plan of given noise, and an [Error] if its epsilon is infinite.
-func guaranteeOf(p configs.Privacy, plan guaranteed) (accountant.Guarantee, error) {
+func guaranteeOf(p settings.Privacy, plan guaranteed) (accountant.Guarantee, error) {
 	g, err := plan.Guarantee(p.Delta, Accounting(p))
 	if err != nil {
 		return g, fmt.Errorf("account for the plan: %w", err)
@@ -43,12 +43,12 @@ func guaranteeOf(p configs.Privacy, plan guaranteed) (accountant.Guarantee, erro
 }
 
 // explained adds a remedy to the error of a calibration.
-func explained(p configs.Privacy, err error) error {
+func explained(p settings.Privacy, err error) error {
 	switch {
-	case p.Fixed == configs.FixedNoise && errors.Is(err, accountant.ErrInfeasible):
+	case p.Fixed == settings.FixedNoise && errors.Is(err, accountant.ErrInfeasible):
 		return budgetf("epsilon %v at delta %v doesn't allow one step of each kind of run with noise multiplier %v; give more noise or a larger epsilon",
 			*p.Epsilon, p.Delta, *p.NoiseMultiplier)
-	case p.Fixed == configs.FixedNoise && errors.Is(err, accountant.ErrUnbounded):
+	case p.Fixed == settings.FixedNoise && errors.Is(err, accountant.ErrUnbounded):
 		return usagef("epsilon %v allows any number of steps with noise multiplier %v", *p.Epsilon, *p.NoiseMultiplier)
 	case errors.Is(err, accountant.ErrInfeasible):
 		hint := "give a larger epsilon or delta"
@@ -63,12 +63,12 @@ func explained(p configs.Privacy, err error) error {
 }
 
 // Accounting returns the accounting mode of the settings.
-func Accounting(p configs.Privacy) accountant.Options {
+func Accounting(p settings.Privacy) accountant.Options {
 	return accountant.Options{Mode: accountant.Mode(p.Accounting)}
 }
 
 // explainedHoldOut adds a remedy to the error of a calibration of scores' noise.
-func explainedHoldOut(p configs.Privacy, err error) error {
+func explainedHoldOut(p settings.Privacy, err error) error {
 	if errors.Is(err, accountant.ErrUnbounded) {
 		return usagef("privacy.holdout: any noise of scores meets the epsilon of noise multiplier %v; give --epsilon instead", *p.NoiseMultiplier)
 	}

@@ -4,21 +4,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cpu"
 )
 
 func cached(t *testing.T, overrides ...string) Settings {
 	t.Helper()
-	all := []configs.Override{{Key: "preset", Value: "glyphs"}, {Key: "privacy.accounting", Value: "paper"}}
+	all := []settings.Override{{Key: "preset", Value: "glyphs"}, {Key: "privacy.accounting", Value: "paper"}}
 	for _, text := range overrides {
-		o, err := configs.ParseOverride(text)
+		o, err := settings.ParseOverride(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, o)
 	}
-	e, err := configs.Resolve(configs.File{}, all)
+	e, err := settings.Resolve(settings.File{}, all)
 	if err != nil {
 		t.Fatal(err)
 	}

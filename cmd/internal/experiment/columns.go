@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
 )
 
@@ -28,7 +28,7 @@ func largeColumns(s *table.Schema, public *table.Samples) (names []string, scale
 
 // fileNotes returns what to know about the user's own files before they are trained on: columns that are left out, and
 // labels of public rows that the clip constants change.
-func fileNotes(d configs.Data, s *table.Schema, public *table.Samples, unnamed ...string) []string {
+func fileNotes(d settings.Data, s *table.Schema, public *table.Samples, unnamed ...string) []string {
 	var notes []string
 	for _, file := range unnamed {
 		notes = append(notes, fmt.Sprintf("the first column of %s has no name; it is left out as row numbers or names", filepath.Base(file)))

@@ -9,13 +9,13 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/experiment/planner"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/tuner"
 )
 
 // Compared returns the settings for [planner.Compare] of an experiment on n samples. The caller adds methods, families,
 // subset rates and limits. For a random search, which has no grid, it adds the number of candidates too.
-func Compared(e configs.Experiment, n int) (planner.Settings, error) {
+func Compared(e settings.Experiment, n int) (planner.Settings, error) {
 	steps, err := Steps(e.Privacy)
 	if err != nil {
 		return planner.Settings{}, err
@@ -45,14 +45,14 @@ func MethodOf(variant string) (tuner.Method, bool) {
 	return m, ok
 }
 
-// FamilyOf returns the family of distributions with the given name: one of [configs.Repetitions], or negative-binomial
+// FamilyOf returns the family of distributions with the given name: one of [settings.Repetitions], or negative-binomial
 // with a shape, such as negative-binomial:2, or binomial with the largest probability that a trial takes place, such as
 // binomial:0.75; without it the probability is a half. The number of binomial trials is the smallest for that, so that
 // where it grows by one the probability of missing a candidate rises by little instead of falling.
-func FamilyOf(p configs.Privacy, name string) (planner.Family, error) {
+func FamilyOf(p settings.Privacy, name string) (planner.Family, error) {
 	kind, shape, shaped := strings.Cut(name, ":")
 	p.Repetitions = kind
-	if kind == configs.Binomial {
+	if kind == settings.Binomial {
 		return binomialOf(p, name, shape, shaped)
 	}
 	if shaped {
@@ -71,7 +71,7 @@ func FamilyOf(p configs.Privacy, name string) (planner.Family, error) {
 	}}, nil
 }
 
-func binomialOf(p configs.Privacy, name, most string, given bool) (planner.Family, error) {
+func binomialOf(p settings.Privacy, name, most string, given bool) (planner.Family, error) {
 	probability := 0.5
 	if given {
 		var err error
@@ -79,7 +79,7 @@ func binomialOf(p configs.Privacy, name, most string, given bool) (planner.Famil
 			return planner.Family{}, usagef("--repetitions %s: a probability is a number from 0.001 to 1", name)
 		}
 	}
-	name = fmt.Sprintf("%s:%v", configs.Binomial, probability)
+	name = fmt.Sprintf("%s:%v", settings.Binomial, probability)
 	return planner.Family{Name: name, OfMean: func(mean float64) (accountant.Repetitions, error) {
 		p.MeanRepetitions, p.MaxRepetitions = mean, int(math.Ceil(mean/probability))
 		return repetitionsOf(p)
@@ -88,7 +88,7 @@ func binomialOf(p configs.Privacy, name, most string, given bool) (planner.Famil
 
 // Recommended returns the option that s recommends, with its noise multiplier calibrated in the same way as by
 // [Plan.Settle], and its guarantee. trials and options are the results of [planner.Compare].
-func Recommended(e configs.Experiment, s planner.Settings, trials []planner.Trials, options []planner.Option) (planner.Option, accountant.Guarantee, error) {
+func Recommended(e settings.Experiment, s planner.Settings, trials []planner.Trials, options []planner.Option) (planner.Option, accountant.Guarantee, error) {
 	least, ok := s.Recommended(options)
 	if !ok {
 		return least, accountant.Guarantee{}, noPlan(e.Privacy, s, trials, options)
@@ -105,7 +105,7 @@ func Recommended(e configs.Experiment, s planner.Settings, trials []planner.Tria
 }
 
 // noPlan returns the reason why no option is allowed.
-func noPlan(p configs.Privacy, s planner.Settings, trials []planner.Trials, options []planner.Option) error {
+func noPlan(p settings.Privacy, s planner.Settings, trials []planner.Trials, options []planner.Option) error {
 	switch {
 	case !slices.ContainsFunc(trials, func(t planner.Trials) bool { return t.Repetitions != nil }):
 		return usagef("no distribution of --repetitions tries each of %d candidates with probability %v; give others, or a smaller --tried", s.Candidates, s.Tried)

@@ -10,14 +10,14 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/given"
 	"github.com/dptrain/dptrain/train"
 )
 
 // tableOptions returns the settings as options of package table.
-func tableOptions(e configs.Experiment) table.Options {
+func tableOptions(e settings.Experiment) table.Options {
 	d := e.Data
 	return table.Options{
 		Label: d.Label, Task: table.Task(d.Task), Classes: d.Classes, Ignore: d.Ignore,
@@ -26,7 +26,7 @@ func tableOptions(e configs.Experiment) table.Options {
 	}
 }
 
-func missingOf(d configs.Data) map[string]table.Missing {
+func missingOf(d settings.Data) map[string]table.Missing {
 	out := map[string]table.Missing{}
 	for name, m := range d.Missing {
 		out[name] = table.Missing(m)
@@ -51,7 +51,7 @@ func (f *ownFiles) close() error {
 // readPublic infers the schema from settings and the public test file, and reads its rows. Without that file, which is
 // possible if private samples are held out to score models, the schema is that of the settings, and there are no rows.
 // unnamed reports whether the file's first column has no name.
-func readPublic(e configs.Experiment) (s *table.Schema, rows *table.Samples, unnamed bool, err error) {
+func readPublic(e settings.Experiment) (s *table.Schema, rows *table.Samples, unnamed bool, err error) {
 	d := e.Data
 	if err := d.Complete(e.Privacy.Holdout > 0); err != nil {
 		return nil, nil, false, &Error{Usage, err}
@@ -124,7 +124,7 @@ func explainedTable(err error) error {
 
 // describeFiles reads the public rows, counts the private ones and builds the network, so that a plan fails wherever
 // its run would.
-func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
+func describeFiles(e settings.Experiment) (Samples, *ownFiles, error) {
 	schema, public, unnamed, err := readPublic(e)
 	if err != nil {
 		return Samples{}, nil, err
@@ -165,7 +165,7 @@ func describeFiles(e configs.Experiment) (Samples, *ownFiles, error) {
 }
 
 // load reads the private rows and closes their file. Rows in another number than the plan's are an [Error].
-func (f *ownFiles) load(ctx context.Context, d configs.Data, s Samples, progress Follower) (out loaded, err error) {
+func (f *ownFiles) load(ctx context.Context, d settings.Data, s Samples, progress Follower) (out loaded, err error) {
 	schema, public := s.Schema, f.public
 	var publicTokens *tokenised // first: it is no use to read private rows if the vocabulary can't be had
 	if public == nil {
@@ -228,7 +228,7 @@ func (f *ownFiles) load(ctx context.Context, d configs.Data, s Samples, progress
 
 // checkOverlap returns an error for a test file whose rows are all training rows, and a warning where the files share
 // more rows than chance explains. Both depend on private rows: they are for standard error and the private log.
-func checkOverlap(d configs.Data, o table.Overlap) (warning string, err error) {
+func checkOverlap(d settings.Data, o table.Overlap) (warning string, err error) {
 	train, test := filepath.Base(d.Train), filepath.Base(d.Test)
 	switch {
 	case o.All():

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -23,10 +23,10 @@ func file(t *testing.T, contents string) string {
 }
 
 // loadOwn loads a person's own files for training.
-func loadOwn(t *testing.T, d configs.Data) (loaded, error) {
+func loadOwn(t *testing.T, d settings.Data) (loaded, error) {
 	t.Helper()
 	e := experiment(t, "model=linear")
-	e.Dataset, e.Data = configs.Files, d
+	e.Dataset, e.Data = settings.Files, d
 	s, files, err := describe(e)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func loadOwn(t *testing.T, d configs.Data) (loaded, error) {
 // the public one. The compared columns are those that engines get.
 func TestLoadFiles(t *testing.T) {
 	columns := func(d *train.Data) string { return fmt.Sprint(reflect.ValueOf(d).Elem().FieldByName("columns")) }
-	l, err := loadOwn(t, configs.Data{
+	l, err := loadOwn(t, settings.Data{
 		Train: file(t, "x,y,private\n1,12,0\n2,-1,0\n3,7,0\n"), Test: file(t, "y,x\n12,8\n4,4\n"), Label: "y", Task: "regression",
 		Clip: map[string][2]float64{"y": {0, 10}}, Scale: map[string][2]float64{"y": {5, 2}, "x": {0, 4}},
 	})
@@ -54,7 +54,7 @@ func TestLoadFiles(t *testing.T) {
 	if l.model.Outputs != 1 || l.model.Task != release.Regression || !slices.Equal(l.model.Shape, []int{1}) {
 		t.Errorf("the model is %+v", l.model)
 	}
-	l, err = loadOwn(t, configs.Data{Train: file(t, "x,y\n1,b\n2,b\n"), Test: file(t, "y,x\nc,8\nb,4\na,0\n"), Label: "y"})
+	l, err = loadOwn(t, settings.Data{Train: file(t, "x,y\n1,b\n2,b\n"), Test: file(t, "y,x\nc,8\nb,4\na,0\n"), Label: "y"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/train"
 )
@@ -85,7 +85,7 @@ func TestSharedUnitsAreWarnedOf(t *testing.T) {
 	for public, want := range map[string]string{
 		"who,x,y\na,9,b\nz,8,a\n": "1 of the units of rows.csv (column who) have rows in rows.csv too", "who,x,y\nz,9,b\n,8,a\n": "", "x,y\n9,b\n8,a\n": "",
 	} {
-		l, err := loadOwn(t, configs.Data{
+		l, err := loadOwn(t, settings.Data{
 			Train: file(t, "who,x,y\na,1,a\na,2,b\nb,3,a\na,4,a\n"), Test: file(t, public), Label: "y", Classes: []string{"a", "b"}, Unit: "who", RowsPerUnit: 2,
 		})
 		if err != nil || !strings.HasPrefix(l.privateWarning, want) || want == "" && l.privateWarning != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
 )
 
@@ -64,7 +64,7 @@ func (p *Plan) content() (ledger.Data, error) {
 	switch {
 	case p.data != nil:
 		return p.data.identity, nil
-	case p.Experiment.Dataset != configs.Files:
+	case p.Experiment.Dataset != settings.Files:
 		return ledger.Named(p.Experiment.Dataset, p.Samples.Train), nil
 	case files == nil:
 		return ledger.Data{}, errClosed
@@ -77,7 +77,7 @@ func (p *Plan) content() (ledger.Data, error) {
 // with equal ones and a seed are the same run. It is private, like a hash of the samples.
 func (p *Plan) Identity(program string) (string, error) {
 	e := p.Experiment
-	e.Performance, e.Data.Train, e.Data.Test = configs.Performance{}, "", ""
+	e.Performance, e.Data.Train, e.Data.Test = settings.Performance{}, "", ""
 	settings, err := e.YAML()
 	if err != nil {
 		return "", err
@@ -96,7 +96,7 @@ func Tuned(m runs.Manifest) bool { return m.Command == tuneCommand }
 
 // DataName returns the name by which people know the plan's data: the name of the data set or of the training file.
 func (p *Plan) DataName() string {
-	if p.Experiment.Dataset == configs.Files {
+	if p.Experiment.Dataset == settings.Files {
 		return filepath.Base(p.Experiment.Data.Train)
 	}
 	return p.Experiment.Dataset

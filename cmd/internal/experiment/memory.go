@@ -6,7 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment/features"
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/internal/memory"
 	"github.com/dptrain/dptrain/tuner"
@@ -27,7 +27,7 @@ const (
 // memoryOf estimates the maximum number of bytes that a run takes, from public numbers alone. It counts as many trials
 // as one run in twenty exceeds: the mean and two standard deviations of a Poisson number, the number itself if it
 // is fixed, four times the mean of others.
-func memoryOf(e configs.Experiment, s Samples, tuned bool) (float64, error) {
+func memoryOf(e settings.Experiment, s Samples, tuned bool) (float64, error) {
 	shape, outputs, raw := []int(nil), 0, 0.0
 	m := release.Model{}
 	if s.Schema != nil {
@@ -76,7 +76,7 @@ func memoryOf(e configs.Experiment, s Samples, tuned bool) (float64, error) {
 }
 
 // runsHeld returns the number of runs that train side by side in all but one of twenty plans.
-func runsHeld(e configs.Experiment, tuned bool) float64 {
+func runsHeld(e settings.Experiment, tuned bool) float64 {
 	if !tuned {
 		return 1
 	}
@@ -85,10 +85,10 @@ func runsHeld(e configs.Experiment, tuned bool) float64 {
 	switch e.Privacy.Repetitions {
 	case "poisson", "truncated-poisson":
 		runs = mean + 2*math.Sqrt(mean)
-	case configs.Binomial:
+	case settings.Binomial:
 		n := float64(e.Privacy.BinomialTrials())
 		runs = math.Min(n, mean+2*math.Sqrt(mean*(1-mean/n)))
-	case configs.Fixed:
+	case settings.Fixed:
 		runs = mean
 	}
 	return math.Min(maxRunsHeld, math.Ceil(runs))

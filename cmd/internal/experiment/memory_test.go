@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 func TestMemoryText(t *testing.T) {
@@ -22,7 +22,7 @@ func TestMemoryText(t *testing.T) {
 // values and 10 for the label, a byte for each pixel as it is read, and 23 trials are two standard deviations above
 // 15; 60 of a geometric number are four times the mean.
 func TestMemoryOf(t *testing.T) {
-	e, err := configs.Preset("mnist")
+	e, err := settings.Preset("mnist")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestMemoryOf(t *testing.T) {
 	data := 100e6 + 70000*784 + 3.4*4*70000*794 + 4*6*109930.
 	for _, c := range []struct {
 		name  string
-		e     configs.Experiment
+		e     settings.Experiment
 		tuned bool
 		want  float64
 	}{
@@ -58,7 +58,7 @@ func TestMemoryOfTextsAndFeatures(t *testing.T) {
 		{"imdb", 25000, 20000, 100e6 + 45000*256 + 3.4*4*45000*(128+128+2) + 4*6*464242 + 16*25000 + 4*(10*464242+25000+2*20000.)},
 		{"cifar-10", 50000, 10000, 100e6 + 60000*3072 + 3.4*4*60000*(64+10) + 4*6*650 + 16*50000 + 4*(10*650+50000+10*10000.)},
 	} {
-		e, err := configs.Preset(c.name)
+		e, err := settings.Preset(c.name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestMemoryOfTextsAndFeatures(t *testing.T) {
 // However many trials there are, 64 runs are held at once; the baseline's train on all rows. A linear model on MNIST
 // has 7,850 parameters.
 func TestMemoryOfManyRuns(t *testing.T) {
-	e, err := configs.Preset("mnist")
+	e, err := settings.Preset("mnist")
 	if err != nil {
 		t.Fatal(err)
 	}

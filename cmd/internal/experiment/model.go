@@ -2,13 +2,13 @@ package experiment
 
 import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 )
 
 // describeModel adds an experiment's network to the description of its data.
-func describeModel(e configs.Experiment, m release.Model) release.Model {
+func describeModel(e settings.Experiment, m release.Model) release.Model {
 	m.Dataset, m.Network, m.Activation = e.Dataset, e.Model, release.Activation(e.Activation)
 	if m.Vocabulary != 0 {
 		m.Tokens = vocabularyName

@@ -3,23 +3,23 @@ package experiment
 import (
 	"testing"
 
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // Settings of the command become those of package train, each of them, as their text shows.
 func TestOptimizerOfSettings(t *testing.T) {
 	for _, c := range []struct {
-		t    configs.Training
+		t    settings.Training
 		want string
 	}{
-		{configs.Training{Optimizer: "dp-sgd"}, "dp-sgd"},
-		{configs.Training{Optimizer: "dp-adam"}, "dp-adam"},
-		{configs.Training{Optimizer: "dp-momentum", Momentum: new(0.8)}, "dp-momentum 0.8"},
-		{configs.Training{Optimizer: "dp-nesterov", Momentum: new(0.9), WeightDecay: new(0.1)}, "dp-nesterov 0.9, weight decay 0.1"},
-		{configs.Training{Optimizer: "dp-adamw", WeightDecay: new(0.01)}, "dp-adamw, weight decay 0.01"},
-		{configs.Training{Optimizer: "dp-sgd", Schedule: "linear", Accumulate: 4}, "dp-sgd, linear to 0, 4 noisy means to an update"},
-		{configs.Training{Optimizer: "dp-sgd", Schedule: "constant", Warmup: 0.1}, "dp-sgd, warm-up of 0.1"},
-		{configs.Training{Optimizer: "dp-sgd", Schedule: "cosine", Warmup: 0.1, Average: 0.99}, "dp-sgd, warm-up of 0.1, then cosine to 0, average 0.99"},
+		{settings.Training{Optimizer: "dp-sgd"}, "dp-sgd"},
+		{settings.Training{Optimizer: "dp-adam"}, "dp-adam"},
+		{settings.Training{Optimizer: "dp-momentum", Momentum: new(0.8)}, "dp-momentum 0.8"},
+		{settings.Training{Optimizer: "dp-nesterov", Momentum: new(0.9), WeightDecay: new(0.1)}, "dp-nesterov 0.9, weight decay 0.1"},
+		{settings.Training{Optimizer: "dp-adamw", WeightDecay: new(0.01)}, "dp-adamw, weight decay 0.01"},
+		{settings.Training{Optimizer: "dp-sgd", Schedule: "linear", Accumulate: 4}, "dp-sgd, linear to 0, 4 noisy means to an update"},
+		{settings.Training{Optimizer: "dp-sgd", Schedule: "constant", Warmup: 0.1}, "dp-sgd, warm-up of 0.1"},
+		{settings.Training{Optimizer: "dp-sgd", Schedule: "cosine", Warmup: 0.1, Average: 0.99}, "dp-sgd, warm-up of 0.1, then cosine to 0, average 0.99"},
 	} {
 		o := Optimizer(c.t, 0.3)
 		if o.String() != c.want || o.LearningRate != 0.3 {

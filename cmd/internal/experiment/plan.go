@@ -8,13 +8,13 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/train"
 )
 
 // Settings are all settings that a run depends on.
 type Settings struct {
-	configs.Experiment
+	settings.Experiment
 	Tune bool // whether to tune hyperparameters; if not, train once with the given ones
 	// If InsecureSeed isn't nil, it seeds all random draws, so that the run can be repeated. The guarantee is then
 	// void.
@@ -23,7 +23,7 @@ type Settings struct {
 
 // Plan is a run that [New] describes and [Plan.Settle] plans. Its fields are public. Don't change them.
 type Plan struct {
-	Experiment configs.Experiment
+	Experiment settings.Experiment
 	Samples    Samples
 	Memory     float64 // bytes, an estimate of the maximum; 0 until Settle
 
@@ -124,7 +124,7 @@ func (p *Plan) Load(ctx context.Context, features train.Engine, f Follower) erro
 	if data.model.Layers, err = layersOf(data.model); err != nil {
 		return err
 	}
-	if p.Experiment.Dataset == configs.Files {
+	if p.Experiment.Dataset == settings.Files {
 		f.Note(unitNote(p.Experiment.Data))
 	}
 	if data.privateWarning != "" {
@@ -140,7 +140,7 @@ var errClosed = errors.New("the plan's files are closed: load it from another pl
 
 func (p *Plan) load(ctx context.Context, features train.Engine, f Follower) (loaded, error) {
 	e := p.Experiment
-	if e.Dataset != configs.Files {
+	if e.Dataset != settings.Files {
 		data, err := loadSet(ctx, e.Dataset, e.TextLength, features, f)
 		data.identity = ledger.Named(e.Dataset, p.Samples.Train)
 		return data, err

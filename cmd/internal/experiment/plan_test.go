@@ -8,24 +8,24 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dptrain/dptrain/accountant"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
 
-func experiment(t *testing.T, overrides ...string) configs.Experiment {
+func experiment(t *testing.T, overrides ...string) settings.Experiment {
 	t.Helper()
-	var all []configs.Override
+	var all []settings.Override
 	for _, text := range overrides {
-		o, err := configs.ParseOverride(text)
+		o, err := settings.ParseOverride(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, o)
 	}
-	e, err := configs.Resolve(configs.File{}, all)
+	e, err := settings.Resolve(settings.File{}, all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestStatementsAreThoseOfTheEvents(t *testing.T) {
 	checkStated(t, "single", stated.Epsilon, single.Privacy.Event(), e)
 }
 
-func checkStated(t *testing.T, name string, stated float64, event accountant.Event, e configs.Experiment) {
+func checkStated(t *testing.T, name string, stated float64, event accountant.Event, e settings.Experiment) {
 	t.Helper()
 	g, err := accountant.Epsilon(event, e.Privacy.Delta, accountant.Options{Mode: accountant.Mode(e.Privacy.Accounting)})
 	if err != nil {
@@ -110,9 +110,9 @@ func TestPerformanceNeverChangesThePlan(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		changed := e
-		changed.Performance = configs.Performance{
+		changed.Performance = settings.Performance{
 			Workers: rapid.IntRange(0, 1000).Draw(t, "workers"),
-			Engine:  rapid.SampledFrom(configs.Engines()).Draw(t, "engine"),
+			Engine:  rapid.SampledFrom(settings.Engines()).Draw(t, "engine"),
 			Devices: rapid.SliceOf(rapid.IntRange(0, 100)).Draw(t, "devices"),
 		}
 		got, gotPrivacy, err := planTuning(changed, 1000)

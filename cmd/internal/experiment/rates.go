@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
@@ -71,7 +71,7 @@ func norm(v []float64) float64 {
 
 // squaredError reports whether an experiment trains a dense model by DP-SGD on the squared error of own files: then
 // large learning rates spoil the model, where those of a cross-entropy, whose gradients are bounded, only slow it down.
-func squaredError(e configs.Experiment, s *table.Schema) bool {
+func squaredError(e settings.Experiment, s *table.Schema) bool {
 	network, _, _ := strings.Cut(e.Model, ":")
 	dense := network == "linear" || network == "mlp"
 	return dense && e.Training.Optimizer == string(train.DPSGD) && s.Label.Task == table.Regression
@@ -79,7 +79,7 @@ func squaredError(e configs.Experiment, s *table.Schema) bool {
 
 // bounded returns the plan's experiment with the largest final rate that a squared error bears, unless its settings
 // have one. The rate comes from public rows and costs no privacy.
-func (p *Plan) bounded() configs.Experiment {
+func (p *Plan) bounded() settings.Experiment {
 	e := p.Experiment
 	if p.tune && e.Tuning.LargestFinalRate == 0 && p.Samples.stable > 0 && !math.IsInf(p.Samples.stable, 1) {
 		e.Tuning.LargestFinalRate = p.Samples.stable

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment/features"
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/internal/given"
 	"github.com/dptrain/dptrain/train"
@@ -14,7 +14,7 @@ import (
 
 // Rehearsal returns the model of an experiment on a named data set, and n random samples of the data set's shape, to
 // measure how long steps take without reading any data.
-func Rehearsal(e configs.Experiment, n int) (train.Model, *train.Data, error) {
+func Rehearsal(e settings.Experiment, n int) (train.Model, *train.Data, error) {
 	info, err := datasets.Describe(e.Dataset)
 	if err != nil {
 		return train.Model{}, nil, err

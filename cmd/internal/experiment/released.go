@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/internal/safetensors"
 	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
@@ -144,6 +144,6 @@ func TrainedOn(run, file string) bool {
 	if err != nil || file == "" {
 		return false
 	}
-	e, err := configs.Resolve(configs.File{Text: text}, nil)
-	return err == nil && e.Dataset == configs.Files && (sameFile(e.Data.Train, file) || filepath.Base(e.Data.Train) == filepath.Base(file))
+	e, err := settings.Resolve(settings.File{Text: text}, nil)
+	return err == nil && e.Dataset == settings.Files && (sameFile(e.Data.Train, file) || filepath.Base(e.Data.Train) == filepath.Base(file))
 }

@@ -2,14 +2,14 @@ package experiment
 
 import (
 	"github.com/dptrain/dptrain/accountant"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // NegativeBinomial names the distribution of repetitions that has a shape.
 const NegativeBinomial = "negative-binomial"
 
 // repetitionsOf returns the distribution of the number of trials, with the mean of the settings.
-func repetitionsOf(p configs.Privacy) (accountant.Repetitions, error) {
+func repetitionsOf(p settings.Privacy) (accountant.Repetitions, error) {
 	var r accountant.Repetitions
 	var err error
 	switch mean := p.MeanRepetitions; p.Repetitions {
@@ -21,9 +21,9 @@ func repetitionsOf(p configs.Privacy) (accountant.Repetitions, error) {
 		r, err = accountant.Geometric(mean)
 	case "logarithmic":
 		r, err = accountant.Logarithmic(mean)
-	case configs.Binomial:
+	case settings.Binomial:
 		r, err = accountant.BinomialWithMean(p.BinomialTrials(), mean)
-	case configs.Fixed:
+	case settings.Fixed:
 		r = accountant.Fixed{Trials: int(mean)}
 	case NegativeBinomial:
 		r, err = accountant.NegativeBinomial(p.Shape, mean)

@@ -8,15 +8,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dptrain/dptrain/accountant"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // Whatever valid settings name has the mean that they name, and can be accounted for and drawn.
 func TestRepetitionsHaveTheirMean(t *testing.T) {
-	for _, name := range configs.Repetitions() {
+	for _, name := range settings.Repetitions() {
 		rapid.Check(t, func(rt *rapid.T) {
 			mean := 1 + math.Exp(rapid.Float64Range(-30, 13).Draw(rt, "log mean"))
-			if name == configs.Fixed {
+			if name == settings.Fixed {
 				mean = math.Round(mean)
 			}
 			shape := rapid.Float64Range(-0.9, 20).Draw(rt, "shape")
@@ -77,7 +77,7 @@ func TestRepetitionsAreThoseNamed(t *testing.T) {
 
 // The stated distribution is the one that trials are drawn from.
 func TestPlansHoldTheDistribution(t *testing.T) {
-	for _, name := range configs.Repetitions() {
+	for _, name := range settings.Repetitions() {
 		e := experiment(t, "privacy.repetitions="+name, "privacy.noise_multiplier=2")
 		tuning, stated, err := planTuning(e, 1000)
 		if err != nil {

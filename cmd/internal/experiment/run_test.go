@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/train"
@@ -94,7 +94,7 @@ func checkWritten(t *testing.T, p *Plan, o Outcome) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := configs.Resolve(configs.File{Text: text}, nil)
+	e, err := settings.Resolve(settings.File{Text: text}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/train"
@@ -25,14 +25,14 @@ type Samples struct {
 }
 
 // Describe describes an experiment's data. It counts the rows of a private file and reads nothing else of it.
-func Describe(e configs.Experiment) (Samples, error) {
+func Describe(e settings.Experiment) (Samples, error) {
 	s, files, err := describe(e)
 	return s, errors.Join(err, files.close())
 }
 
 // describe is [Describe]. It leaves a person's own files open for [Plan.Load].
-func describe(e configs.Experiment) (Samples, *ownFiles, error) {
-	if e.Dataset == configs.Files {
+func describe(e settings.Experiment) (Samples, *ownFiles, error) {
+	if e.Dataset == settings.Files {
 		return describeFiles(e)
 	}
 	info, err := datasets.Describe(e.Dataset)

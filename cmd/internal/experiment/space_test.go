@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -24,24 +24,24 @@ func TestEveryPresetPlans(t *testing.T) {
 		"imdb":          {25000, 9, 54},
 		"files":         {10000, 5, 30}, // of any size
 	}
-	for _, name := range configs.Presets() {
+	for _, name := range settings.Presets() {
 		e := experiment(t, "preset="+name, "privacy.accounting=paper") // the fastest
 		paper, ok := papers[e.Dataset]
 		if !ok {
 			t.Fatalf("%s: the test knows nothing of %s", name, e.Dataset)
 		}
-		settings, stated, err := planTuning(e, paper.samples)
+		tuned, stated, err := planTuning(e, paper.samples)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		want := paper.rates
-		if e.Tunes(configs.TuneEpochs) {
+		if e.Tunes(settings.TuneEpochs) {
 			want = paper.candidates
 		}
 		space := stated.Tuning.Space
-		if space.Candidates != want || len(settings.Space.(tuner.Grid)) != want {
-			t.Errorf("%s: %d candidates, stated %d, want %d", name, len(settings.Space.(tuner.Grid)), space.Candidates, want)
+		if space.Candidates != want || len(tuned.Space.(tuner.Grid)) != want {
+			t.Errorf("%s: %d candidates, stated %d, want %d", name, len(tuned.Space.(tuner.Grid)), space.Candidates, want)
 		}
 		if missed := math.Exp(-e.Privacy.MeanRepetitions / float64(want)); math.Abs(space.Missed-missed) > 1e-12 {
 			t.Errorf("%s: a candidate is missed with probability %v, want %v", name, space.Missed, missed)
@@ -49,12 +49,12 @@ func TestEveryPresetPlans(t *testing.T) {
 		if _, _, err := planTraining(e, paper.samples); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		checkSpace(t, e, settings, stated)
+		checkSpace(t, e, tuned, stated)
 	}
 }
 
 // checkSpace checks a statement against its settings.
-func checkSpace(t interface{ Errorf(string, ...any) }, e configs.Experiment, s tuner.Settings, stated release.Privacy) {
+func checkSpace(t interface{ Errorf(string, ...any) }, e settings.Experiment, s tuner.Settings, stated release.Privacy) {
 	g, err := s.Guarantee(e.Privacy.Delta, Accounting(e.Privacy))
 	if err != nil || g.Epsilon != stated.Epsilon || e.Privacy.Epsilon != nil && g.Epsilon > *e.Privacy.Epsilon {
 		t.Errorf("%s: stated epsilon %v, the plan's is %v, %v", e.Preset, stated.Epsilon, g.Epsilon, err)
@@ -75,7 +75,7 @@ func checkSpace(t interface{ Errorf(string, ...any) }, e configs.Experiment, s t
 		t.Errorf("%s: division %q is stated, want %q", e.Preset, space.Division, divided)
 	}
 	for _, r := range space.Runs {
-		if divided == configs.DivisionNoise && r.NoiseMultiplier != space.Runs[0].NoiseMultiplier {
+		if divided == settings.DivisionNoise && r.NoiseMultiplier != space.Runs[0].NoiseMultiplier {
 			t.Errorf("%s: equal noise is that of %+v and of %+v", e.Preset, space.Runs[0], r)
 		}
 	}
@@ -96,7 +96,7 @@ func checkSpace(t interface{ Errorf(string, ...any) }, e configs.Experiment, s t
 // Whatever is tuned, and however, the statement is that of the plan, and the plan can be carried out.
 func TestSpacesAreStated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		e, err := configs.Preset("glyphs")
+		e, err := settings.Preset("glyphs")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,23 +104,23 @@ func TestSpacesAreStated(t *testing.T) {
 		e.Privacy.Variant = rapid.SampledFrom([]string{"1", "2", "baseline"}).Draw(t, "variant")
 		e.Training.Optimizer = rapid.SampledFrom([]string{"dp-sgd", "dp-adam"}).Draw(t, "optimizer")
 		e.Tuning.ClippingNorms = []float64{1, 2}
-		e.Tuning.Search = rapid.SampledFrom(configs.Searches()).Draw(t, "search")
-		e.Tuning.Division = rapid.SampledFrom(append(configs.Divisions(), "")[1:]).Draw(t, "division")
+		e.Tuning.Search = rapid.SampledFrom(settings.Searches()).Draw(t, "search")
+		e.Tuning.Division = rapid.SampledFrom(append(settings.Divisions(), "")[1:]).Draw(t, "division")
 		some := func(label string) []string {
-			return slices.Compact(slices.Sorted(slices.Values(rapid.SliceOfN(rapid.SampledFrom(configs.Tunable()), 1, 4).Draw(t, label))))
+			return slices.Compact(slices.Sorted(slices.Values(rapid.SliceOfN(rapid.SampledFrom(settings.Tunable()), 1, 4).Draw(t, label))))
 		}
 		e.Tuning.Tune, e.Tuning.Ranges = some("tuned"), some("ranges")
 		if rapid.Bool().Draw(t, "fixed noise") {
-			e.Privacy.Fixed, e.Privacy.NoiseMultiplier = configs.FixedNoise, new(rapid.Float64Range(1.5, 3).Draw(t, "noise"))
+			e.Privacy.Fixed, e.Privacy.NoiseMultiplier = settings.FixedNoise, new(rapid.Float64Range(1.5, 3).Draw(t, "noise"))
 		}
 		if e.Validate() != nil { // nothing has a range, or epochs can't be tuned
 			t.Skip()
 		}
-		settings, stated, err := planTuning(e, 12000)
+		tuned, stated, err := planTuning(e, 12000)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkSpace(t, e, settings, stated)
+		checkSpace(t, e, tuned, stated)
 		if _, err := (release.Release{Privacy: stated, Hyperparameters: release.Hyperparameters{TunedLearningRate: new(0.1)}}).Statement(); err != nil {
 			t.Fatal(err)
 		}

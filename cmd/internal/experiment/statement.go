@@ -5,7 +5,7 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -18,7 +18,7 @@ func MethodName(variant string) string {
 }
 
 // stated returns the statement of a guarantee, without the search and the runs.
-func stated(p configs.Privacy, d configs.Data, n int, g accountant.Guarantee) release.Privacy {
+func stated(p settings.Privacy, d settings.Data, n int, g accountant.Guarantee) release.Privacy {
 	return release.Privacy{
 		Unit: d.Unit, RowsPerUnit: d.RowsPerUnit,
 		Epsilon:    g.Epsilon,
@@ -31,7 +31,7 @@ func stated(p configs.Privacy, d configs.Data, n int, g accountant.Guarantee) re
 }
 
 // statedTuning returns the statement of a search, without its space.
-func statedTuning(e configs.Experiment) *release.Tuning {
+func statedTuning(e settings.Experiment) *release.Tuning {
 	p := e.Privacy
 	t := &release.Tuning{
 		Method:          MethodName(p.Variant),
@@ -44,7 +44,7 @@ func statedTuning(e configs.Experiment) *release.Tuning {
 	if p.Repetitions == NegativeBinomial {
 		t.Shape = &p.Shape
 	}
-	if p.Repetitions == configs.Binomial {
+	if p.Repetitions == settings.Binomial {
 		t.MaxRepetitions = p.BinomialTrials()
 	}
 	return t
@@ -55,7 +55,7 @@ func statedTuning(e configs.Experiment) *release.Tuning {
 const tenths = 10
 
 // statedSpace returns the statement of the settled search space.
-func statedSpace(e configs.Experiment, s tuner.Settings) release.Space {
+func statedSpace(e settings.Experiment, s tuner.Settings) release.Space {
 	low, high := s.Space.LearningRates()
 	out := release.Space{
 		Search:             e.Tuning.Search,
@@ -91,14 +91,14 @@ func statedSpace(e configs.Experiment, s tuner.Settings) release.Space {
 
 // settingOf has the name in settings of each hyperparameter.
 var settingOf = map[string]string{
-	"learning rate": configs.TuneRate,
-	"sampling rate": configs.TuneBatch,
-	"epochs":        configs.TuneEpochs,
-	"clipping norm": configs.TuneClip,
+	"learning rate": settings.TuneRate,
+	"sampling rate": settings.TuneBatch,
+	"epochs":        settings.TuneEpochs,
+	"clipping norm": settings.TuneClip,
 }
 
 // gridParameters returns the tuned hyperparameters of a grid, with their values.
-func gridParameters(e configs.Experiment, g tuner.Grid) []tuner.Parameter {
+func gridParameters(e settings.Experiment, g tuner.Grid) []tuner.Parameter {
 	var rates, batches, norms []float64
 	for _, c := range g {
 		rates = with(rates, c.LearningRate)

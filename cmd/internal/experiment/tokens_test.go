@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/datasets/table"
 )
@@ -46,7 +46,7 @@ func withFewWords(t *testing.T) (calls *int) {
 	return calls
 }
 
-func textFiles(t *testing.T) configs.Data {
+func textFiles(t *testing.T) settings.Data {
 	t.Helper()
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -56,7 +56,7 @@ func textFiles(t *testing.T) configs.Data {
 		}
 		return path
 	}
-	return configs.Data{
+	return settings.Data{
 		Train: write("train.csv", "who,review,y\na,a good film,pos\na,bad,neg\nb,\"so, so\",neg\nb,,pos\nb,fine indeed,pos\n"),
 		Test:  write("test.csv", "review,y,who\ngood one,pos,z\nno film at all,neg,z\n"),
 		Label: "y", Text: "review", Ignore: []string{"who"},
@@ -69,7 +69,7 @@ func TestTextsOfFilesAreTokens(t *testing.T) {
 	withFewWords(t)
 	d := textFiles(t)
 	e := experiment(t, "model=embedding")
-	e.Dataset, e.Data, e.TextLength = configs.Files, d, 6
+	e.Dataset, e.Data, e.TextLength = settings.Files, d, 6
 	s, files, err := describe(e)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestVocabularyComesFirst(t *testing.T) {
 	withFewWords(t)
 	d := textFiles(t)
 	e := experiment(t, "model=embedding")
-	e.Dataset, e.Data = configs.Files, d
+	e.Dataset, e.Data = settings.Files, d
 	s, files, err := describe(e)
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestTextModelsAreChecked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &Released{Model: release.Model{Dataset: configs.Files, Network: "embedding", Shape: c.shape, Vocabulary: c.vocabulary, Outputs: 2, Task: "classification", Classes: []string{"neg", "pos"}, Input: input}}
+		r := &Released{Model: release.Model{Dataset: settings.Files, Network: "embedding", Shape: c.shape, Vocabulary: c.vocabulary, Outputs: 2, Task: "classification", Classes: []string{"neg", "pos"}, Input: input}}
 		rows, err := r.Read(t.Context(), d.Train, table.Testing, nil)
 		if (err == nil) != c.ok || c.ok && rows.Data.Samples() != 5 {
 			t.Errorf("%+v: %v", c, err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -20,9 +20,9 @@ type training struct {
 }
 
 // planTraining returns the settings of one run on n samples that meets an experiment's budget, and their statement.
-func planTraining(e configs.Experiment, n int) (train.Settings, release.Privacy, error) {
+func planTraining(e settings.Experiment, n int) (train.Settings, release.Privacy, error) {
 	steps, calibrate := 0, unitRun.calibrateSteps
-	if e.Privacy.Fixed == configs.FixedEpochs {
+	if e.Privacy.Fixed == settings.FixedEpochs {
 		var err error
 		if steps, err = Steps(e.Privacy); err != nil {
 			return train.Settings{}, release.Privacy{}, err
@@ -56,7 +56,7 @@ func (u unitRun) calibrateSteps(epsilon, delta float64, o accountant.Options) (u
 }
 
 // trainingPrivacy returns the privacy settings of one run, with the given noise or, before calibration, with none.
-func trainingPrivacy(e configs.Experiment, n, steps int) train.Privacy {
+func trainingPrivacy(e settings.Experiment, n, steps int) train.Privacy {
 	p := train.Privacy{
 		SamplingRate: e.Privacy.SamplingRate,
 		ClippingNorm: e.Privacy.ClippingNorm,
@@ -70,7 +70,7 @@ func trainingPrivacy(e configs.Experiment, n, steps int) train.Privacy {
 }
 
 // Steps returns the number of steps in the epochs of the settings. It returns an error if there isn't even one step.
-func Steps(p configs.Privacy) (int, error) {
+func Steps(p settings.Privacy) (int, error) {
 	steps, err := train.Steps(p.Epochs, p.SamplingRate)
 	if err != nil {
 		return 0, err
@@ -82,25 +82,25 @@ func Steps(p configs.Privacy) (int, error) {
 }
 
 // Optimizer returns the optimizer of valid settings, with a learning rate.
-func Optimizer(t configs.Training, learningRate float64) train.Optimizer {
+func Optimizer(t settings.Training, learningRate float64) train.Optimizer {
 	var o train.Optimizer
 	switch t.Optimizer {
-	case configs.OptimizerMomentum:
+	case settings.OptimizerMomentum:
 		o = train.Momentum(learningRate, value(t.Momentum))
-	case configs.OptimizerNesterov:
+	case settings.OptimizerNesterov:
 		o = train.Nesterov(learningRate, value(t.Momentum))
-	case configs.OptimizerAdam:
+	case settings.OptimizerAdam:
 		o = train.Adam(learningRate)
-	case configs.OptimizerAdamW:
+	case settings.OptimizerAdamW:
 		o = train.AdamW(learningRate, 0)
 	default:
 		o = train.SGD(learningRate)
 	}
 	o.WeightDecay = value(t.WeightDecay)
 	switch t.Schedule {
-	case configs.ScheduleLinear:
+	case settings.ScheduleLinear:
 		o.Schedule = train.Linear(0)
-	case configs.ScheduleCosine:
+	case settings.ScheduleCosine:
 		o.Schedule = train.Cosine(0)
 	}
 	if t.Warmup > 0 {

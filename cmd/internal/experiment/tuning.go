@@ -6,15 +6,15 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
 
 var divisions = map[string]tuner.Division{
-	"":                    tuner.EqualCost,
-	configs.DivisionCost:  tuner.EqualCost,
-	configs.DivisionNoise: tuner.EqualNoise,
+	"":                     tuner.EqualCost,
+	settings.DivisionCost:  tuner.EqualCost,
+	settings.DivisionNoise: tuner.EqualNoise,
 }
 
 var methods = map[string]tuner.Method{"1": tuner.Variant1, "2": tuner.Variant2, "baseline": tuner.Baseline}
@@ -23,7 +23,7 @@ var methods = map[string]tuner.Method{"1": tuner.Variant1, "2": tuner.Variant2, 
 type tuning struct{ tuner.Settings }
 
 // planTuning returns the settings of a tuning on n samples that meets an experiment's budget, and their statement.
-func planTuning(e configs.Experiment, n int) (tuner.Settings, release.Privacy, error) {
+func planTuning(e settings.Experiment, n int) (tuner.Settings, release.Privacy, error) {
 	space, err := spaceOf(e, n)
 	if err != nil {
 		return tuner.Settings{}, release.Privacy{}, err
@@ -32,39 +32,39 @@ func planTuning(e configs.Experiment, n int) (tuner.Settings, release.Privacy, e
 	if err != nil {
 		return tuner.Settings{}, release.Privacy{}, err
 	}
-	settings := tuningSettings(e, r, n, space)
+	tuned := tuningSettings(e, r, n, space)
 	// Scores are divided by this number: far below 1 they are noise alone, or infinite.
-	if h := settings.HoldOut.Rate; h > 0 && h*float64(n) < 1 {
+	if h := tuned.HoldOut.Rate; h > 0 && h*float64(n) < 1 {
 		return tuner.Settings{}, release.Privacy{}, usagef("privacy.holdout: %v of %d rows is less than one row; hold out more, such as 0.1", h, n)
 	}
 	if limit := e.Tuning.LargestFinalRate; limit > 0 {
-		if settings, err = settings.WithinFinalRate(limit); err != nil {
+		if tuned, err = tuned.WithinFinalRate(limit); err != nil {
 			return tuner.Settings{}, release.Privacy{}, err
 		}
 	}
 	if e.Privacy.Holdout > 0 && e.Privacy.Epsilon == nil {
-		if settings, _, err = tuner.CalibrateHoldOut(settings, e.Privacy.Delta, Accounting(e.Privacy)); err != nil {
+		if tuned, _, err = tuner.CalibrateHoldOut(tuned, e.Privacy.Delta, Accounting(e.Privacy)); err != nil {
 			return tuner.Settings{}, release.Privacy{}, explainedHoldOut(e.Privacy, err)
 		}
 	}
 	calibrate := tuner.Calibrate
-	if e.Privacy.Fixed == configs.FixedNoise {
+	if e.Privacy.Fixed == settings.FixedNoise {
 		calibrate = tuner.CalibrateSteps
 	}
-	settings, guarantee, err := settle(e.Privacy, settings, calibrate)
+	tuned, guarantee, err := settle(e.Privacy, tuned, calibrate)
 	if err != nil {
 		return tuner.Settings{}, release.Privacy{}, err
 	}
 	privacy := stated(e.Privacy, e.Data, n, guarantee)
 	privacy.Tuning = statedTuning(e)
-	if settings.HoldOut.Rate > 0 {
-		privacy.Tuning.HeldOut = &release.HeldOut{Rate: settings.HoldOut.Rate, NoiseMultiplier: settings.HoldOut.NoiseMultiplier}
+	if tuned.HoldOut.Rate > 0 {
+		privacy.Tuning.HeldOut = &release.HeldOut{Rate: tuned.HoldOut.Rate, NoiseMultiplier: tuned.HoldOut.NoiseMultiplier}
 	}
-	privacy.Tuning.Space = statedSpace(e, settings)
-	return settings, inCommon(privacy, settings.Space), settings.Validate()
+	privacy.Tuning.Space = statedSpace(e, tuned)
+	return tuned, inCommon(privacy, tuned.Space), tuned.Validate()
 }
 
-func tuningSettings(e configs.Experiment, r accountant.Repetitions, n int, space tuner.Space) tuner.Settings {
+func tuningSettings(e settings.Experiment, r accountant.Repetitions, n int, space tuner.Space) tuner.Settings {
 	return tuner.Settings{
 		Method:      methods[e.Privacy.Variant],
 		SubsetRate:  e.Privacy.SubsetRate,

@@ -2,14 +2,14 @@ package experiment
 
 import (
 	"github.com/dptrain/dptrain/accountant"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/tuner"
 )
 
 // Uniform computes the privacy cost of an experiment whose runs all have the same sampling rate and steps. The cost
 // doesn't depend on the number of samples.
 type Uniform struct {
-	configs.Experiment
+	settings.Experiment
 	Single bool // account for one run, without tuning
 	Rows   int  // of one unit, together; 0 and 1 mean that a sample is the unit
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/train"
@@ -64,7 +64,7 @@ type unitRows struct {
 }
 
 // countUnits returns the number of rows that a run keeps of the n of a private file, and whose they are.
-func countUnits(d configs.Data, private *table.File, n int) (kept int, u *table.Units, err error) {
+func countUnits(d settings.Data, private *table.File, n int) (kept int, u *table.Units, err error) {
 	if d.Unit == "" {
 		return n, nil, nil
 	}
@@ -75,7 +75,7 @@ func countUnits(d configs.Data, private *table.File, n int) (kept int, u *table.
 }
 
 // unitRows returns the rows that were read with their units, or nil if a row is the unit.
-func (f *ownFiles) unitRows(d configs.Data, s *table.Schema, rows *table.Samples, t *tokenised) (*unitRows, error) {
+func (f *ownFiles) unitRows(d settings.Data, s *table.Schema, rows *table.Samples, t *tokenised) (*unitRows, error) {
 	if f.units == nil {
 		return nil, nil
 	}
@@ -95,7 +95,7 @@ func (u *unitRows) count(n int) int {
 
 // sharedUnits returns a warning if units of the private file are in the public one too, whose rows aren't cut. It is
 // private.
-func sharedUnits(d configs.Data, private *table.Units) (warning string, err error) {
+func sharedUnits(d settings.Data, private *table.Units) (warning string, err error) {
 	if private == nil {
 		return "", nil
 	}
@@ -153,7 +153,7 @@ func (l *loaded) forKey(key train.Key) (*loaded, error) {
 }
 
 // unitNote says whose privacy a plan on a person's own files protects.
-func unitNote(d configs.Data) string {
+func unitNote(d settings.Data) string {
 	if d.Unit == "" {
 		return "a row is the unit of privacy: a person behind several rows of the training file is protected less; --unit COLUMN protects all rows of one person together"
 	}

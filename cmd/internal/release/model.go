@@ -101,7 +101,8 @@ func ReadModel(dir string) (Model, []safetensors.Tensor, error) {
 			return Model{}, nil, fmt.Errorf("%w: %s: %w", ErrNoModel, filepath.Join(folder, parametersFile), err)
 		}
 		for _, p := range parameters {
-			if slices.ContainsFunc(p.Data, func(v float32) bool { return v-v != 0 }) { // no training that ends so releases a model
+			// No training that ends so releases a model.
+			if slices.ContainsFunc(p.Data, func(v float32) bool { return v-v != 0 }) {
 				return Model{}, nil, fmt.Errorf("%w: %s: parameter %q has values that aren't finite; restore the file", ErrNoModel, filepath.Join(folder, parametersFile), p.Name)
 			}
 		}

@@ -8,13 +8,13 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/cluster"
 	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // Fleet hands out orders on a board. It is a campaign's Fleet.
 type Fleet struct {
 	Board  *cluster.Board
-	Engine string // that orders are to train on, as in package configs; auto is any
+	Engine string // that orders are to train on, as in package settings; auto is any
 	// Files is the hash of own files, by [HashFiles]; "" if orders train on named data sets.
 	Files string
 
@@ -70,7 +70,7 @@ func (f *Fleet) Able(o remote.Order) (able, all int) { return f.Board.Able(f.lan
 // lane returns the lane of an order.
 func (f *Fleet) lane(o remote.Order) string {
 	data := o.Settings.Dataset
-	if data == configs.Files {
+	if data == settings.Files {
 		data += "-" + f.Files
 	}
 	return laneOf(data, f.Engine)
@@ -78,7 +78,7 @@ func (f *Fleet) lane(o remote.Order) string {
 
 // laneOf returns the lane of jobs on data, for those who have an engine.
 func laneOf(data, engine string) string {
-	if engine == "" || engine == configs.EngineAuto {
+	if engine == "" || engine == settings.EngineAuto {
 		engine = "any"
 	}
 	return data + "-" + engine
@@ -87,11 +87,11 @@ func laneOf(data, engine string) string {
 // Lanes returns the lanes of a machine that has data sets, or own files with a hash, and an engine.
 func Lanes(datasets []string, files, engine string) []string {
 	if files != "" {
-		datasets = append(datasets[:len(datasets):len(datasets)], configs.Files+"-"+files)
+		datasets = append(datasets[:len(datasets):len(datasets)], settings.Files+"-"+files)
 	}
 	var lanes []string
 	for _, d := range datasets {
-		lanes = append(lanes, laneOf(d, engine), laneOf(d, configs.EngineAuto))
+		lanes = append(lanes, laneOf(d, engine), laneOf(d, settings.EngineAuto))
 	}
 	return lanes
 }

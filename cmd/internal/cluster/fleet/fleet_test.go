@@ -19,7 +19,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/cluster"
 	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
@@ -53,14 +53,14 @@ func written(t *testing.T, name string, n int) string {
 // ownFiles returns a tuning of some trials on own files.
 func ownFiles(t *testing.T, training, test, variant string) experiment.Settings {
 	t.Helper()
-	var overrides []configs.Override
+	var overrides []settings.Override
 	for _, o := range [][2]string{
 		{"dataset", "files"}, {"data.train", training}, {"data.test", test}, {"data.label", "y"}, {"privacy.variant", variant},
 		{"privacy.mean_repetitions", "4"}, {"privacy.epochs", "1"}, {"privacy.sampling_rate", "0.1"},
 	} {
-		overrides = append(overrides, configs.Override{Key: o[0], Value: o[1]})
+		overrides = append(overrides, settings.Override{Key: o[0], Value: o[1]})
 	}
-	e, err := configs.Resolve(configs.File{}, overrides)
+	e, err := settings.Resolve(settings.File{}, overrides)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func (s *spoiler) Do(ctx context.Context, jobs []cluster.Job, progress func(floa
 func TestLanes(t *testing.T) {
 	orders := map[string]string{"": "mnist-any", "auto": "mnist-any", "cpu": "mnist-cpu", "cuda": "mnist-cuda"}
 	for engine, want := range orders {
-		o := remote.Order{Settings: experiment.Settings{Experiment: configs.Experiment{Dataset: "mnist"}}}
+		o := remote.Order{Settings: experiment.Settings{Experiment: settings.Experiment{Dataset: "mnist"}}}
 		if got := (&Fleet{Engine: engine}).lane(o); got != want {
 			t.Errorf("engine %q: lane %q, want %q", engine, got, want)
 		}
@@ -347,7 +347,7 @@ func TestLanes(t *testing.T) {
 	if got, want := Lanes([]string{"mnist"}, "", "cuda"), []string{"mnist-cuda", "mnist-any"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("lanes %q, want %q", got, want)
 	}
-	o := remote.Order{Settings: experiment.Settings{Experiment: configs.Experiment{Dataset: configs.Files}}}
+	o := remote.Order{Settings: experiment.Settings{Experiment: settings.Experiment{Dataset: settings.Files}}}
 	if lane := (&Fleet{Files: "abc"}).lane(o); !slices.Contains(Lanes(nil, "abc", "cpu"), lane) || slices.Contains(Lanes(nil, "abd", "cpu"), lane) {
 		t.Errorf("own files: lane %q", lane)
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
@@ -20,10 +20,10 @@ const setsKept = 2
 type Machine struct {
 	Engine      train.Engine // trains
 	Features    train.Engine // computes features of images, on the CPU
-	Performance configs.Performance
+	Performance settings.Performance
 	Program     string // SHA-256 of the program's file
 	Name        string // engine, processor and cores, for the records
-	Train, Test string // paths of own files, for orders on data set [configs.Files]
+	Train, Test string // paths of own files, for orders on data set [settings.Files]
 
 	mu          sync.Mutex
 	cache       experiment.Cache
@@ -58,7 +58,7 @@ func (m *Machine) plan(ctx context.Context, o Order, f Follower) (*experiment.Pl
 	m.cache.Features, m.cache.Sets = m.Features, setsKept
 	s := o.Settings
 	s.Experiment.Performance = m.Performance
-	if s.Dataset == configs.Files {
+	if s.Dataset == settings.Files {
 		s.Data.Train, s.Data.Test = m.Train, m.Test
 	}
 	p, err := m.cache.Settled(s)

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
@@ -37,9 +37,9 @@ func (f follows) Working(share float64) {
 }
 
 // settings are those of a run on the built-in digits that takes no time.
-func settings(t *testing.T, tune bool, overrides ...string) experiment.Settings {
+func settingsOf(t *testing.T, tune bool, overrides ...string) experiment.Settings {
 	t.Helper()
-	all := []configs.Override{
+	all := []settings.Override{
 		{Key: "preset", Value: "glyphs"}, {Key: "privacy.epochs", Value: "0.5"},
 		{Key: "privacy.mean_repetitions", Value: "3"}, {Key: "privacy.accounting", Value: "paper"},
 	}
@@ -47,13 +47,13 @@ func settings(t *testing.T, tune bool, overrides ...string) experiment.Settings 
 		overrides = append(overrides, "model=linear")
 	}
 	for _, text := range overrides {
-		o, err := configs.ParseOverride(text)
+		o, err := settings.ParseOverride(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, o)
 	}
-	e, err := configs.Resolve(configs.File{}, all)
+	e, err := settings.Resolve(settings.File{}, all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func order(t *testing.T, run string, key uint64, s experiment.Settings) Order {
 }
 
 func machine(e train.Engine) *Machine {
-	return &Machine{Engine: e, Features: e, Performance: configs.Performance{Engine: configs.EngineCPU}, Program: "p", Name: "a machine"}
+	return &Machine{Engine: e, Features: e, Performance: settings.Performance{Engine: settings.EngineCPU}, Program: "p", Name: "a machine"}
 }
 
 // glyphs is a machine for all tests that need nothing special.
@@ -91,11 +91,11 @@ func alone(t *testing.T, o Order) (experiment.Outcome, *experiment.Plan) {
 
 // A delivery has the files that the run alone writes, beside others and after its way through the encodings.
 func TestCarryOut(t *testing.T) {
-	seeded := settings(t, true)
+	seeded := settingsOf(t, true)
 	seeded.InsecureSeed = new(uint64(3))
 	for _, group := range [][]Order{
-		{order(t, "a", 1, settings(t, true)), order(t, "b", 2, settings(t, true)), order(t, "c", 3, seeded)},
-		{order(t, "d", 4, settings(t, false)), order(t, "e", 5, settings(t, false, "training.learning_rate=0.7"))},
+		{order(t, "a", 1, settingsOf(t, true)), order(t, "b", 2, settingsOf(t, true)), order(t, "c", 3, seeded)},
+		{order(t, "d", 4, settingsOf(t, false)), order(t, "e", 5, settingsOf(t, false, "training.learning_rate=0.7"))},
 	} {
 		var orders []Order
 		for _, o := range group {
@@ -202,7 +202,7 @@ var errLost = fmt.Errorf("a test: %w", train.ErrLost)
 
 // A run that gives no model is delivered, with its reason on one line. What is a fault of the machine is an error.
 func TestFailures(t *testing.T) {
-	o := order(t, "a", 1, settings(t, false))
+	o := order(t, "a", 1, settingsOf(t, false))
 	for _, c := range []struct {
 		err     error
 		failure string
@@ -220,11 +220,11 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%v: %+v, %v", c.err, d, err)
 		}
 	}
-	impossible := order(t, "b", 1, settings(t, true, "privacy.epsilon=0.001"))
+	impossible := order(t, "b", 1, settingsOf(t, true, "privacy.epsilon=0.001"))
 	if d, err := glyphs().CarryOut(t.Context(), []Order{impossible}, follows{}); err != nil || d[0].Run != "b" || !strings.Contains(d[0].Failure, "can't be met") {
 		t.Errorf("%+v, %v", d, err)
 	}
-	beside := order(t, "c", 1, settings(t, true))
+	beside := order(t, "c", 1, settingsOf(t, true))
 	both, err := glyphs().CarryOut(t.Context(), []Order{impossible, beside}, follows{})
 	if err != nil || both[0].Run != "b" || both[0].Failure == "" || both[0].Released != nil || both[1].Run != "c" || both[1].Failure != "" || both[1].Released == nil {
 		t.Errorf("beside one that fails: %v, %v", both, err)
@@ -238,7 +238,7 @@ func TestFailures(t *testing.T) {
 
 // Orders that can't be carried out are errors before anything is trained.
 func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
-	o := order(t, "a", 1, settings(t, false))
+	o := order(t, "a", 1, settingsOf(t, false))
 	trials, keyless := o, o
 	trials.Trials, keyless.Key = []int{1}, train.Key{}
 	other := trials
@@ -247,7 +247,7 @@ func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
 		"the plan trains once": {trials},
 		"no key":               {keyless},
 		"two keys":             {trials, other},
-		"two groups":           {o, order(t, "b", 1, settings(t, true))},
+		"two groups":           {o, order(t, "b", 1, settingsOf(t, true))},
 	} {
 		if d, err := glyphs().CarryOut(t.Context(), orders, follows{}); err == nil || !strings.Contains(err.Error(), name) || d != nil {
 			t.Errorf("%s: %+v, %v", name, d, err)
@@ -274,8 +274,8 @@ func TestOwnFiles(t *testing.T) {
 	}
 	public := strings.ReplaceAll(text.String(), "0.9", "0.95")
 	here, there := t.TempDir(), t.TempDir()
-	s := settings(t, false)
-	e, err := configs.Resolve(configs.File{}, []configs.Override{
+	s := settingsOf(t, false)
+	e, err := settings.Resolve(settings.File{}, []settings.Override{
 		{Key: "data.train", Value: file(here, "secret-name.csv", text.String())}, {Key: "data.test", Value: file(here, "test.csv", public)},
 		{Key: "data.label", Value: "class"}, {Key: "model", Value: "linear"}, {Key: "privacy.epochs", Value: "2"},
 	})

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/internal/strict"
 	"github.com/dptrain/dptrain/train"
 )
@@ -39,8 +39,8 @@ type wireOrder struct {
 }
 
 // travelling returns settings without what is each machine's own.
-func travelling(e configs.Experiment) configs.Experiment {
-	e.Performance = configs.Performance{Engine: configs.EngineAuto, Devices: []int{}}
+func travelling(e settings.Experiment) settings.Experiment {
+	e.Performance = settings.Performance{Engine: settings.EngineAuto, Devices: []int{}}
 	e.Data.Train, e.Data.Test = "", ""
 	return e
 }
@@ -92,7 +92,7 @@ func UnmarshalOrder(text []byte) (o Order, err error) {
 		return o, fmt.Errorf("decode an order: %w", err)
 	}
 	o = Order{Run: w.Run, Name: w.Name, Settings: experiment.Settings{Tune: w.Tune, InsecureSeed: w.Seed}, Trials: w.Trials}
-	if o.Settings.Experiment, err = configs.Resolve(configs.File{Name: "settings of run " + w.Run, Text: []byte(w.Settings)}, nil); err != nil {
+	if o.Settings.Experiment, err = settings.Resolve(settings.File{Name: "settings of run " + w.Run, Text: []byte(w.Settings)}, nil); err != nil {
 		return Order{}, fmt.Errorf("decode an order: %w", err)
 	}
 	again, err := o.Marshal()

@@ -12,15 +12,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/train"
 )
 
 // An order's encoding has neither its key nor what is the machine's own, and comes back otherwise as it was.
 func TestOrderEncoding(t *testing.T) {
-	s := settings(t, true)
+	s := settingsOf(t, true)
 	s.InsecureSeed = new(uint64(math.MaxUint64))
-	s.Experiment.Performance = configs.Performance{Engine: configs.EngineCUDA, Workers: 17, Devices: []int{3}}
+	s.Experiment.Performance = settings.Performance{Engine: settings.EngineCUDA, Workers: 17, Devices: []int{3}}
 	key := train.NewKey()
 	o := Order{Run: "0af3", Name: "mnist_v1_best_eps1_01", Settings: s, Trials: []int{4, 0}, Key: key}
 	text, err := o.Marshal()
@@ -33,7 +33,7 @@ func TestOrderEncoding(t *testing.T) {
 	}
 	want := o
 	want.Key = train.Key{}
-	want.Settings.Experiment.Performance = configs.Performance{Engine: configs.EngineAuto, Devices: []int{}}
+	want.Settings.Experiment.Performance = settings.Performance{Engine: settings.EngineAuto, Devices: []int{}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
@@ -41,7 +41,7 @@ func TestOrderEncoding(t *testing.T) {
 
 // What Marshal doesn't write is refused.
 func TestOrdersThatAreRefused(t *testing.T) {
-	text, err := order(t, "a", 1, settings(t, false)).Marshal()
+	text, err := order(t, "a", 1, settingsOf(t, false)).Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,10 +80,10 @@ func TestOrdersThatAreRefused(t *testing.T) {
 
 // Orders train side by side if their data, model, optimizer and method are equal, whatever else differs.
 func TestGroup(t *testing.T) {
-	first := order(t, "a", 1, settings(t, true))
+	first := order(t, "a", 1, settingsOf(t, true))
 	for _, same := range []Order{
-		order(t, "b", 2, settings(t, true)), order(t, "b", 2, settings(t, true, "privacy.epsilon=2")), order(t, "b", 2, settings(t, true, "performance.workers=3")),
-		order(t, "b", 2, settings(t, true, "privacy.delta=1e-6")),
+		order(t, "b", 2, settingsOf(t, true)), order(t, "b", 2, settingsOf(t, true, "privacy.epsilon=2")), order(t, "b", 2, settingsOf(t, true, "performance.workers=3")),
+		order(t, "b", 2, settingsOf(t, true, "privacy.delta=1e-6")),
 	} {
 		if same.Group() != first.Group() {
 			t.Errorf("%+v is in another group", same.Settings)
@@ -91,9 +91,9 @@ func TestGroup(t *testing.T) {
 	}
 	seen := map[string]bool{first.Group(): true}
 	for _, other := range []Order{
-		order(t, "a", 1, settings(t, false)), order(t, "a", 1, settings(t, true, "model=mlp:8")), order(t, "a", 1, settings(t, true, "privacy.variant=2")),
-		order(t, "a", 1, settings(t, true, "training.optimizer=dp-adam")), order(t, "a", 1, settings(t, true, "tuning.tune=[rate, batch]", "tuning.batch_sizes=[32]")),
-		order(t, "a", 1, settings(t, true, "activation.scale=1")),
+		order(t, "a", 1, settingsOf(t, false)), order(t, "a", 1, settingsOf(t, true, "model=mlp:8")), order(t, "a", 1, settingsOf(t, true, "privacy.variant=2")),
+		order(t, "a", 1, settingsOf(t, true, "training.optimizer=dp-adam")), order(t, "a", 1, settingsOf(t, true, "tuning.tune=[rate, batch]", "tuning.batch_sizes=[32]")),
+		order(t, "a", 1, settingsOf(t, true, "activation.scale=1")),
 	} {
 		group := other.Group()
 		if seen[group] || !strings.HasPrefix(group, "glyphs-") || strings.Trim(group, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
@@ -103,7 +103,7 @@ func TestGroup(t *testing.T) {
 	}
 	// Trials of one run train side by side, and those of two runs don't: each has its own key.
 	trials := func(run string, numbers ...int) Order {
-		o := order(t, run, 1, settings(t, true))
+		o := order(t, run, 1, settingsOf(t, true))
 		o.Trials = numbers
 		return o
 	}
@@ -226,7 +226,7 @@ func TestDeliveriesComeBack(t *testing.T) {
 }
 
 func FuzzUnmarshalOrder(f *testing.F) {
-	text, err := Order{Run: "a", Settings: settings(&testing.T{}, true)}.Marshal()
+	text, err := Order{Run: "a", Settings: settingsOf(&testing.T{}, true)}.Marshal()
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // Method is a way to a model, as the paper's figures compare them.
@@ -48,7 +48,7 @@ const (
 
 // Cell is a point of a figure.
 type Cell struct {
-	Dataset    string // as in package configs: mnist, fashion-mnist, cifar-10 or imdb
+	Dataset    string // as in package settings: mnist, fashion-mnist, cifar-10 or imdb
 	Optimizer  string // dp-sgd or dp-adam
 	Space      Space
 	Method     Method
@@ -109,6 +109,6 @@ func ParseTask(name string) (Task, bool) {
 	var errEpsilon, errRepetition error
 	t.Epsilon, errEpsilon = strconv.ParseFloat(strings.TrimPrefix(parts[3], "eps"), 64)
 	t.Repetition, errRepetition = strconv.Atoi(parts[4])
-	known := variants[t.Method] != "" && slices.Contains(configs.Datasets(), t.Dataset)
+	known := variants[t.Method] != "" && slices.Contains(settings.Datasets(), t.Dataset)
 	return t, known && t.Epsilon > 0 && errEpsilon == nil && errRepetition == nil && t.Repetition > 0 && t.Name() == name
 }

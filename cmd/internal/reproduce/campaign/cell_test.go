@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // drawTask draws any task that there is.
@@ -69,7 +69,7 @@ func TestPresetsExist(t *testing.T) {
 		for _, optimizer := range []string{"dp-sgd", "dp-adam"} {
 			for space, mean := range map[Space]float64{Rate: 15, All: 45} {
 				c := Cell{Dataset: dataset, Optimizer: optimizer, Space: space}
-				e, err := configs.Preset(c.Preset())
+				e, err := settings.Preset(c.Preset())
 				if err != nil || e.Dataset != dataset || e.Training.Optimizer != optimizer || e.Privacy.MeanRepetitions != mean || e.Privacy.SubsetRate != 0.1 || e.Privacy.Delta != 1e-5 {
 					t.Errorf("%s: %+v, %v", c.Preset(), e, err)
 				}

@@ -18,7 +18,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/datasets"
 )
@@ -145,7 +145,7 @@ func (follows) Working(float64)                  {}
 // one is a machine for all tests, which settles plans and loads data once.
 var one = sync.OnceValue(func() *remote.Machine {
 	e := cpu.New(cpu.Options{})
-	return &remote.Machine{Engine: e, Features: e, Program: "p", Name: "another machine", Performance: configs.Performance{Engine: configs.EngineCPU}}
+	return &remote.Machine{Engine: e, Features: e, Program: "p", Name: "another machine", Performance: settings.Performance{Engine: settings.EngineCPU}}
 })
 
 // direct has a fleet carry out what a store lacks.
@@ -164,7 +164,7 @@ func direct(t *testing.T, ctx context.Context, s *Store, p *posts, f *quiet) err
 }
 
 func coordinator(p *posts, f *quiet) Worker {
-	return Worker{Fleet: p, Performance: configs.Performance{Engine: configs.EngineCPU, Devices: []int{}}, Program: "p", MadeBy: text("a test"), Follower: f}
+	return Worker{Fleet: p, Performance: settings.Performance{Engine: settings.EngineCPU, Devices: []int{}}, Program: "p", MadeBy: text("a test"), Follower: f}
 }
 
 // finishedAll checks that a store has all its runs, each once in the ledger, and no key.

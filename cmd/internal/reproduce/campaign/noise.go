@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // Noise returns the noise multipliers of tunings, which follow from the budget alone. Cells whose trials differ in
@@ -45,7 +45,7 @@ func (s *Store) Noise(ctx context.Context, cells []Cell, progress func(done, tot
 	return noise, nil
 }
 
-func noiseOf(e configs.Experiment) (_ float64, err error) {
+func noiseOf(e settings.Experiment) (_ float64, err error) {
 	p, err := experiment.New(experiment.Settings{Experiment: e, Tune: true})
 	if err != nil {
 		return 0, err

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -58,7 +58,7 @@ const (
 )
 
 func measure(ctx context.Context, e train.Engine, c Cell) (step Step, err error) {
-	settings, err := configs.Preset(c.Preset())
+	settings, err := settings.Preset(c.Preset())
 	if err != nil {
 		return step, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -50,7 +50,7 @@ type privateRun struct {
 }
 
 // read returns the result of a finished run with the given settings.
-func read(t Task, e configs.Experiment, i runs.Info) (Result, error) {
+func read(t Task, e settings.Experiment, i runs.Info) (Result, error) {
 	if i.Score == nil || i.Record == nil {
 		return Result{}, fmt.Errorf("%s: no score or no record; bring back the whole folder of the run", i.Dir)
 	}
@@ -63,7 +63,7 @@ func read(t Task, e configs.Experiment, i runs.Info) (Result, error) {
 }
 
 // resultOf returns the result of a run with the given settings, score, hyperparameters and content of private/run.json.
-func resultOf(t Task, e configs.Experiment, i runs.Info, score float64, h release.Hyperparameters, private []byte) (Result, error) {
+func resultOf(t Task, e settings.Experiment, i runs.Info, score float64, h release.Hyperparameters, private []byte) (Result, error) {
 	var p privateRun
 	if err := json.Unmarshal(private, &p); err != nil {
 		return Result{}, fmt.Errorf("%s: %w", filepath.Join(i.Dir, "private", "run.json"), err)
@@ -97,10 +97,10 @@ func resultOf(t Task, e configs.Experiment, i runs.Info, score float64, h releas
 }
 
 // readSettings returns the settings of a run's folder.
-func readSettings(dir string) (configs.Experiment, error) {
+func readSettings(dir string) (settings.Experiment, error) {
 	text, err := experiment.ReadSettings(filepath.Join(dir, "private", "settings.yaml"))
 	if err != nil {
-		return configs.Experiment{}, err
+		return settings.Experiment{}, err
 	}
-	return configs.Resolve(configs.File{Name: "settings.yaml", Text: text}, nil)
+	return settings.Resolve(settings.File{Name: "settings.yaml", Text: text}, nil)
 }

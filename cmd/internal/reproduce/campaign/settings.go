@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // Scale makes runs smaller than the paper's. Its zero value leaves them at full size.
@@ -32,13 +32,13 @@ func (s Scale) String() string {
 var variants = map[Method]string{Variant1: "1", Variant2: "2", Baseline: "baseline", Single: "baseline"}
 
 // Experiment returns the settings of a cell's tuning. Of a single run they are those of its baseline.
-func (s Scale) Experiment(c Cell) (configs.Experiment, error) {
-	e, err := configs.Resolve(configs.File{}, []configs.Override{
+func (s Scale) Experiment(c Cell) (settings.Experiment, error) {
+	e, err := settings.Resolve(settings.File{}, []settings.Override{
 		{Key: "preset", Value: c.Preset()},
 		{Key: "privacy.variant", Value: variants[c.Method]},
 		{Key: "privacy.accounting", Value: c.Accounting},
 		{Key: "privacy.epsilon", Value: strconv.FormatFloat(c.Epsilon, 'g', -1, 64)},
-		{Key: "tuning.division", Value: configs.DivisionCost}, // the paper's, whatever the default
+		{Key: "tuning.division", Value: settings.DivisionCost}, // the paper's, whatever the default
 	})
 	if err != nil || s.Full() {
 		return e, err
@@ -54,7 +54,7 @@ func (s Scale) Experiment(c Cell) (configs.Experiment, error) {
 // settingsOf returns the settings of a cell's run, given those of its tuning. A single run has the hyperparameters of
 // its baseline's model. If the baseline drew no trial and released an untrained model, it has those of the untrained
 // model, and trains.
-func (c Cell) settingsOf(e configs.Experiment, baseline *Result) (experiment.Settings, error) {
+func (c Cell) settingsOf(e settings.Experiment, baseline *Result) (experiment.Settings, error) {
 	if c.Method != Single {
 		return experiment.Settings{Experiment: e, Tune: true}, nil
 	}
@@ -83,8 +83,8 @@ func epochsOf(steps int, samplingRate float64) float64 {
 }
 
 // same reports whether two runs have the same course: their settings are equal but for where they are trained.
-func same(a, b configs.Experiment) bool {
-	a.Performance, b.Performance = configs.Performance{}, configs.Performance{}
+func same(a, b settings.Experiment) bool {
+	a.Performance, b.Performance = settings.Performance{}, settings.Performance{}
 	one, errOne := a.YAML()
 	other, errOther := b.YAML()
 	return errOne == nil && errOther == nil && string(one) == string(other)

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -95,7 +95,7 @@ func TestSettingsOfTunings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := configs.Preset("cifar-10-adam-all")
+	want, err := settings.Preset("cifar-10-adam-all")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,11 +109,11 @@ func TestSettingsOfTunings(t *testing.T) {
 	if !same(e, want) {
 		t.Error("the number of cores makes another run")
 	}
-	for _, change := range []func(*configs.Experiment){
-		func(e *configs.Experiment) { e.Privacy.SubsetRate = 0.2 },
-		func(e *configs.Experiment) { e.Training.Optimizer = "dp-sgd" },
-		func(e *configs.Experiment) { e.Tuning.LearningRates = e.Tuning.LearningRates[1:] },
-		func(e *configs.Experiment) { e.Activation.Offset = 0 },
+	for _, change := range []func(*settings.Experiment){
+		func(e *settings.Experiment) { e.Privacy.SubsetRate = 0.2 },
+		func(e *settings.Experiment) { e.Training.Optimizer = "dp-sgd" },
+		func(e *settings.Experiment) { e.Tuning.LearningRates = e.Tuning.LearningRates[1:] },
+		func(e *settings.Experiment) { e.Activation.Offset = 0 },
 	} {
 		other := want
 		if change(&other); same(e, other) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cmd/internal/runs"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cpu"
 )
 
@@ -36,7 +36,7 @@ func TestGradientsOfARun(t *testing.T) {
 		}
 	}
 	info := runs.Info{Dir: dir, Manifest: runs.Manifest{Samples: 1000, Score: &runs.Score{Value: 0.5}}, Record: &runs.Record{}}
-	e := configs.Experiment{Privacy: configs.Privacy{SubsetRate: 0.1}}
+	e := settings.Experiment{Privacy: settings.Privacy{SubsetRate: 0.1}}
 	// Trials on all samples compute 10·0.5·1000 + 30·0.25·1000 = 12,500 gradients, and a tenth of that on a subset. A
 	// final run computes 45,000.
 	for m, want := range map[Method]float64{Variant1: 46250, Baseline: 12500} {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/renameio/v2/maybe"
 
 	"github.com/dptrain/dptrain/cmd/internal/runs"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 var (
@@ -52,14 +52,14 @@ type Store struct {
 	Description Description
 	dir         string       // empty if it has none
 	lock        *flock.Flock // nil if it was opened for reading
-	experiments map[Cell]configs.Experiment
+	experiments map[Cell]settings.Experiment
 	noises      map[string]float64 // by budget, as Noise computed them; 0 for none
 }
 
 // Look opens a campaign's folder for reading, beside a process that may work on it. The error wraps [ErrNone] if there
 // is no campaign.
 func Look(dir string) (*Store, error) {
-	s := &Store{dir: filepath.Clean(dir), experiments: map[Cell]configs.Experiment{}, noises: map[string]float64{}}
+	s := &Store{dir: filepath.Clean(dir), experiments: map[Cell]settings.Experiment{}, noises: map[string]float64{}}
 	text, err := os.ReadFile(s.path(descriptionName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w in %s; dptrain reproduce begins one", ErrNone, dir)
@@ -117,7 +117,7 @@ func Open(dir string, d Description) (_ *Store, err error) {
 		}
 		d.Machine, d.Pace = before.Description.Machine, before.Description.Pace
 	}
-	s := &Store{Description: d, dir: dir, lock: lock, experiments: map[Cell]configs.Experiment{}, noises: map[string]float64{}}
+	s := &Store{Description: d, dir: dir, lock: lock, experiments: map[Cell]settings.Experiment{}, noises: map[string]float64{}}
 	return s, s.write()
 }
 
@@ -217,7 +217,7 @@ func (s *Store) path(name string) string { return filepath.Join(s.dir, name) }
 func (s *Store) runDir(t Task) string { return filepath.Join(s.Runs(), t.Name()) }
 
 // experiment returns the settings of a cell's tuning.
-func (s *Store) experiment(c Cell) (configs.Experiment, error) {
+func (s *Store) experiment(c Cell) (settings.Experiment, error) {
 	if e, ok := s.experiments[c]; ok {
 		return e, nil
 	}
@@ -341,7 +341,7 @@ func (s *Store) scan(t Task, scan *Scan, ids map[string]string) error {
 
 // check returns an error unless a run has the settings and the seed of its task. A single run whose baseline is nil has
 // the hyperparameters of any.
-func (s *Store) check(t Task, i runs.Info, given configs.Experiment, baseline *Result) error {
+func (s *Store) check(t Task, i runs.Info, given settings.Experiment, baseline *Result) error {
 	e, err := s.experiment(t.Cell)
 	if err != nil {
 		return err
@@ -380,5 +380,5 @@ func (s *Store) Agrees(d Description) error { return s.Description.agrees(d, s.d
 
 // Planned returns a store without a folder, which has no runs, for estimates.
 func Planned(d Description) *Store {
-	return &Store{Description: d, experiments: map[Cell]configs.Experiment{}, noises: map[string]float64{}}
+	return &Store{Description: d, experiments: map[Cell]settings.Experiment{}, noises: map[string]float64{}}
 }

@@ -8,13 +8,13 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/train"
 )
 
 // Worker is what carries out a campaign's runs: this machine, or the others of a fleet.
 type Worker struct {
-	Performance configs.Performance
+	Performance settings.Performance
 	Program     string       // SHA-256 of the program's file: a run that was cut off goes on with the same alone
 	MadeBy      fmt.Stringer // the program's version
 	Follower    Follower

@@ -15,7 +15,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
@@ -80,7 +80,7 @@ func carry(t *testing.T, ctx context.Context, s *Store, e train.Engine, f *quiet
 	}
 	return s.Work(ctx, tasks, scan, Worker{
 		Size:   func(Cell) int { return 2 },
-		Engine: e, Features: e, Performance: configs.Performance{Engine: configs.EngineCPU}, Program: "p", MadeBy: text("a test"), Machine: "a machine", SaveEvery: 1, Follower: f,
+		Engine: e, Features: e, Performance: settings.Performance{Engine: settings.EngineCPU}, Program: "p", MadeBy: text("a test"), Machine: "a machine", SaveEvery: 1, Follower: f,
 	})
 }
 

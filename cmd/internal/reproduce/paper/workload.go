@@ -2,20 +2,20 @@ package paper
 
 import (
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
-	"github.com/dptrain/dptrain/configs"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/models"
 )
 
 // workload is a data set with the paper's settings for what is tuned on it.
 type workload struct {
-	configs.Experiment
+	settings.Experiment
 	info datasets.Info
 }
 
 // workloadOf returns the paper's workload.
 func workloadOf(dataset string, g group) (workload, error) {
-	e, err := configs.Preset(g.cell(dataset, campaign.Baseline, "", 0).Preset())
+	e, err := settings.Preset(g.cell(dataset, campaign.Baseline, "", 0).Preset())
 	if err != nil {
 		return workload{}, err
 	}
@@ -39,7 +39,7 @@ func (r *results) workload(dataset string, g group) (workload, error) {
 
 // meanEpochs returns the mean epochs of a trial, whose candidate is drawn evenly from the grid.
 func (w workload) meanEpochs() float64 {
-	if w.Tunes(configs.TuneEpochs) {
+	if w.Tunes(settings.TuneEpochs) {
 		return sample(w.Tuning.Epochs).mean()
 	}
 	return w.Privacy.Epochs

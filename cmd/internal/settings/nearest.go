@@ -1,4 +1,4 @@
-package configs
+package settings
 
 import "github.com/dptrain/dptrain/internal/nearest"
 

@@ -1,10 +1,12 @@
-package configs
+package settings
 
 import (
 	"errors"
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/dptrain/dptrain/configs"
 )
 
 // Override is one setting from the command line. Key is a dotted path, Value is written as in YAML, and From is the
@@ -159,7 +161,7 @@ func (e *Experiment) decodeTexts(layers []layer) error {
 			continue
 		}
 		const name = "layers/texts.yaml"
-		text, _ := files.ReadFile(name) // embedded
+		text, _ := configs.Files.ReadFile(name) // embedded
 		if err := e.decode(text); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -1,16 +1,12 @@
-package configs
+package settings
 
 import (
-	"embed"
 	"fmt"
 	"slices"
 	"strings"
-)
 
-// files has the data sets at its root; layers/common.yaml is below all of them, and the other layers are put over them.
-//
-//go:embed *.yaml layers/*.yaml
-var files embed.FS
+	"github.com/dptrain/dptrain/configs"
+)
 
 // Default is the name of the data set that [Resolve] takes if no setting names one.
 const Default = "glyphs"
@@ -23,7 +19,7 @@ const adam = "dp-adam"
 
 // Datasets returns the names of the data sets that have presets.
 func Datasets() []string {
-	entries, _ := files.ReadDir(".") // reading the embedded root can't fail
+	entries, _ := configs.Files.ReadDir(".") // reading the embedded root can't fail
 	var names []string
 	for _, e := range entries {
 		if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok {
@@ -89,7 +85,7 @@ func Describe(preset string) (string, error) {
 
 // firstLine returns the comment at the beginning of an embedded file.
 func firstLine(name string) string {
-	text, _ := files.ReadFile(name) // embedded
+	text, _ := configs.Files.ReadFile(name) // embedded
 	line, _, _ := strings.Cut(string(text), "\n")
 	return strings.TrimPrefix(line, "# ")
 }
@@ -131,7 +127,7 @@ func Preset(name string) (Experiment, error) {
 		if layer == "layers/adam.yaml" && e.Training.Optimizer == adam {
 			continue // the data set has learning rates of its own
 		}
-		text, _ := files.ReadFile(layer) // embedded
+		text, _ := configs.Files.ReadFile(layer) // embedded
 		if err := e.decode(text); err != nil {
 			return Experiment{}, fmt.Errorf("%s: %w", layer, err)
 		}

@@ -1,4 +1,4 @@
-package configs
+package settings
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/configs"
 )
 
 func TestBadSettings(t *testing.T) {
@@ -247,7 +249,7 @@ func TestNearest(t *testing.T) {
 
 func FuzzResolve(f *testing.F) {
 	for _, name := range append(Datasets(), "layers/common", "layers/adam", "layers/all") {
-		text, err := files.ReadFile(name + ".yaml")
+		text, err := configs.Files.ReadFile(name + ".yaml")
 		if err != nil {
 			f.Fatal(err)
 		}
