@@ -68,9 +68,9 @@ Mode tight adds five bounds, each valid by itself. Proofs of the first and the t
 Mode best returns the smaller of two values. One is the Rényi bound of mode tight, but with deltaHat from the
 privacy-loss distribution of one run if that is smaller. The other is a bound by privacy-loss distributions alone.
 Package accountant/internal/pld computes the second, with the exact worst case of private selection over all orders of
-scores, and one order for tuning and final training together, except for binomial K; docs/bounds.md has the proofs.
+scores, and one order for tuning and final training together, except for binomial K; docs/proofs/bounds.md proves it.
 Guarantee.Bound names the bound that won. An [RDPLine] has the distributions that its divergences allow at worst
-(docs/bounds.md, section 13).
+(docs/proofs/bounds.md, section 13).
 
 Distributions are bounds on any grid. The grid's step is chosen by the standard deviation of the losses so that it makes
 epsilon too large by about 1e-4 of its value. The cells of a selection add at most another 5e-4 at usual settings.

@@ -22,7 +22,7 @@ const MaxRows = 128
 //     all data has Size times the sensitivity.
 //   - Compositions, maxima and the best of several runs by those of their parts.
 //   - A Poisson sample, other than of a step, and [SubsetThenRest] by an average over J, the number of rows in the
-//     sample, given that there are any: see docs/bounds.md, "Several rows of one unit".
+//     sample, given that there are any: see docs/proofs/bounds.md, "Several rows of one unit".
 //   - The rows may be in different shards of [Parallel]: it costs at most the composition of its events.
 //
 // An [RDPLine] inside is an error that wraps [ErrInvalid], unless Size is 1: a line bounds one sample alone.

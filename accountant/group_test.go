@@ -120,7 +120,7 @@ func TestGroupOfStepsAgainstIntegration(t *testing.T) {
 	}
 }
 
-// With gradients in any directions and of any norms up to 1 a step costs no more (docs/bounds.md).
+// With gradients in any directions and of any norms up to 1 a step costs no more (docs/proofs/bounds.md).
 func TestGroupOfCoversAllGradients(t *testing.T) {
 	type setting struct {
 		g, s float64

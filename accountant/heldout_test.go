@@ -137,7 +137,7 @@ func selected(trial, last pair, trials []float64, x float64) float64 {
 }
 
 // worstOrder bounds the integral of (s1 - c s0)+ over all orders, s1 and s0 the densities of the selected outcome: by
-// Theorem 1 of docs/bounds.md the worst order grows an interval of losses, of which what is added above counts.
+// Theorem 1 of docs/proofs/bounds.md the worst order grows an interval of losses, of which what is added above counts.
 // Outcomes are cut into cells; in the square of cells (i, j), in which the interval's ends are, what is placed above
 // counts the most that it can there.
 func worstOrder(trial pair, trials []float64, c float64) float64 {
@@ -225,7 +225,7 @@ func (m tinyTuning) heldOut(reverse bool, x float64) float64 {
 	return selected(scores, last, m.trials, x)
 }
 
-// costs returns the true divergence and the bounds of docs/held-out.md.
+// costs returns the true divergence and the bounds of docs/proofs/held-out.md.
 func (m tinyTuning) costs(samples []int, added int, reverse bool, epsilon float64) (truth, runs, heldOut float64) {
 	x := math.Exp(epsilon)
 	p, q := m.law(append(append([]int(nil), samples...), added)), m.law(samples)

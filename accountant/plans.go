@@ -34,7 +34,7 @@ func Baseline(r Repetitions, base Event) Event {
 
 // HeldOutScores returns the event of a sample that is held out from training: the best of trials by a noisy score each,
 // and then a score of the released model. noiseMultiplier is relative to what one sample can change a score by. The
-// event of a whole plan is [Parallel] of this one and of that of its runs, see docs/held-out.md.
+// event of a whole plan is [Parallel] of this one and of that of its runs, see docs/proofs/held-out.md.
 func HeldOutScores(r Repetitions, noiseMultiplier float64) Event {
 	score := Gaussian{NoiseMultiplier: noiseMultiplier}
 	return Composed{Events: []Event{SelectBest{Event: score, Repetitions: r}, score}}

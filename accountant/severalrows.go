@@ -8,8 +8,8 @@ import (
 )
 
 // severalRows is a tuning run on a Poisson sample, with or without a final run after it, for units of Rows rows. It has
-// several bounds, of which each divergence takes the smallest; docs/bounds.md, "Several rows of one unit", proves them.
-// It is never part of a caller's event: [spread] makes it.
+// several bounds, of which each divergence takes the smallest; docs/proofs/bounds.md, "Several rows of one unit",
+// proves them. It is never part of a caller's event: [spread] makes it.
 type severalRows struct {
 	Rows     int
 	Apart    average // each number J >= 0 of rows in the sample by itself

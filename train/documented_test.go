@@ -33,20 +33,19 @@ func (l Lion) Move(u *train.Update) error {
 	return nil
 }
 
-// The rule that the documentation shows is this file's, and learns.
+// The rule of docs/library.md is this file's, and learns. Its program is an example's, which TestExamples runs.
 func TestDocumentedRule(t *testing.T) {
 	text, err := os.ReadFile("../docs/library.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := os.ReadFile("documented_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, shown, _ := strings.Cut(string(text), "<!-- rule -->\n```go\n")
-	shown, _, found := strings.Cut(shown, "```\n<!-- rule -->")
-	if !found || !strings.Contains(string(own), shown) {
-		t.Error("docs/library.md shows another rule than this file has")
+	for marker, file := range map[string]string{"rule": "documented_test.go", "program": "../examples/regression/main.go"} {
+		source, _ := os.ReadFile(file) // none shows nothing
+		_, shown, _ := strings.Cut(string(text), "<!-- "+marker+" -->\n```go\n")
+		shown, _, found := strings.Cut(shown, "```\n<!-- "+marker+" -->")
+		if !found || !strings.Contains(string(source), shown) {
+			t.Errorf("docs/library.md shows another %s than %s has", marker, file)
+		}
 	}
 	model, err := models.New("linear", []int{2}, 2, models.Options{})
 	if err != nil {

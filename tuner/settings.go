@@ -136,7 +136,7 @@ func validateRepetitions(r accountant.Repetitions) error {
 //
 // A held-out sample costs what [Settings.HoldOutEvent] does, and every other one what the rest does. A sample is one or
 // the other, by a draw that is independent of all data, so together they cost no more than the costlier: see
-// docs/held-out.md.
+// docs/proofs/held-out.md.
 func (s Settings) Event() accountant.Event {
 	if s.holdsOut() {
 		return accountant.Parallel{Events: []accountant.Event{s.runs(), s.HoldOutEvent()}}

@@ -81,13 +81,13 @@ func TestSuggestedSettingsReadTheTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := s.yaml()
+		written, err := s.yaml()
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := settings.Resolve(settings.File{Text: []byte(text)}, nil)
+		e, err := settings.Resolve(settings.File{Text: []byte(written)}, nil)
 		if err != nil {
-			t.Fatalf("%v\n%s", err, text)
+			t.Fatalf("%v\n%s", err, written)
 		}
 		missing := map[string]table.Missing{}
 		for column, m := range e.Data.Missing {

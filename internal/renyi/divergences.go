@@ -28,9 +28,9 @@ import (
 //
 // A curve allows no smaller bound, up to the search's tolerance and to roundings, once the lower convex hull over
 // e^epsilon has been taken, to which negative epsilons belong as well: there the bounds follow from those of the other
-// direction. docs/bounds.md proves it (Theorem 15). For each order and direction the probabilities (p, q) that tests of
-// P against Q may have are a convex set. The forms are the half-planes around these sets at epsilon >= 0, as those of
-// the other direction's Rényi divergence are no smaller there, and the hull adds those around their intersection.
+// direction. Theorem 15 of docs/proofs/bounds.md proves it. For each order and direction the probabilities (p, q) that
+// tests of P against Q may have are a convex set. The forms are the half-planes around these sets at epsilon >= 0: the
+// other direction's Rényi divergence has no smaller ones there, and the hull adds those around their intersection.
 type Divergences struct {
 	curve Curve
 	zero  []float64 // the bound at epsilon 0 and v = 0, by order

@@ -56,7 +56,7 @@ and s0 = q phi1(G) under Q, where G is the distribution function of Q. So the di
 P(K=0) (1 - e^epsilon)_+, J(c) being the supremum over all orders of the integral of (s1 - c s0)_+. The worst order
 grows an interval of privacy losses: it begins at some loss, and at each moment places next either the outcomes just
 above the interval, which count in the integral, or those just below it, which don't. So J is a recursion over intervals
-of cells, quadratic in their number. docs/bounds.md has the proof, and the proof of the allowances that make the
+of cells, quadratic in their number. docs/proofs/bounds.md has the proof, and the proof of the allowances that make the
 recursion a bound for orders of parts of cells too (ordering). For a pair of distributions J is exact. A side of a pair
 represents such a pair once its masses are cut to a sum of 1.
 
@@ -80,15 +80,15 @@ In the bounds by pairs every outcome of the final run has a worst order of score
 all outcomes share one order. If the final run's weights have a log-concave density over the logarithm of c, an order
 that grows an interval is the worst for all outcomes together; for arbitrary weights another order may be worse. So a
 plan's weights are raised to a few such densities, each bounded by a recursion that rewards both ends of the interval,
-and the weights that the densities don't cover keep orders of their own (docs/bounds.md, section 7, docs/one-order.md,
-oneOrder).
+and the weights that the densities don't cover keep orders of their own (docs/proofs/bounds.md, section 7,
+docs/proofs/one-order.md, oneOrder).
 
 # Rounding
 
 Every operation works with sums of non-negative terms and raises its result by more than their rounding (roundingOf,
-massRounding): by little more, since many trials make the excess count (docs/bounds.md, section 4). If an argument of R
-is itself rounded, it is lowered by more than its rounding. In an ordering the slack is added to gains and costs before
-their difference is taken. The result of a transform is raised by a proven bound on its error (see transform.tilted).
+massRounding): by little more, since many trials make the excess count (docs/proofs/bounds.md, section 4). A rounded
+argument of R is lowered by more than its rounding. In an ordering the slack is added to gains and costs before their
+difference is taken. The result of a transform is raised by a proven bound on its error (see transform.tilted).
 
 A caller must still raise a delta, for the rounding of its last sums and for underflow.
 */

@@ -17,7 +17,7 @@ import (
 //
 // Every level by itself is at most w times the tuning's divergence at log c. For levels together, let R be raised to
 // the R of a measure of weights that has a log-concave density over log c. Then the worst order grows an interval of
-// losses, and a [wholeOrder] bounds it. docs/bounds.md proves this for all K of package repetitions but a
+// losses, and a [wholeOrder] bounds it. docs/proofs/bounds.md proves this for all K of package repetitions but a
 // binomial one.
 type oneOrder struct {
 	terms terms

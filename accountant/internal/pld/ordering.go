@@ -11,9 +11,9 @@ import (
 //	J(c) = the supremum over all orders of the integral of (s1 - c s0)_+,  s1 = p phi1(F), s0 = q phi1(G),
 //
 // where (P, Q) is a pair of distributions that dominates the mechanism, cut into cells of ascending loss, F and G are
-// their distribution functions along the order, and phi(z) = E z^K. docs/bounds.md proves that the worst order grows an
-// interval of losses (Theorem 1), and that the recursion of worst, over whole cells, bounds all orders of all parts of
-// cells (Theorem 2, and for up to two trials Theorem 2a).
+// their distribution functions along the order, and phi(z) = E z^K. docs/proofs/bounds.md proves that the worst order
+// grows an interval of losses (Theorem 1), and that the recursion of worst, over whole cells, bounds all orders of all
+// parts of cells (Theorem 2, and for up to two trials Theorem 2a).
 //
 // In state (i, j) the cells i to j-1 have been placed. The next one is either cell j, which counts, or cell i-1, which
 // doesn't.
@@ -332,7 +332,7 @@ func (o *ordering) worst(levels []float64) {
 }
 
 // worstEven returns an upper bound of J(c) where phi2 is the same everywhere. Then orders of whole cells are the worst
-// but for the part of a cell that is the first that counts (docs/bounds.md, Theorem 2a).
+// but for the part of a cell that is the first that counts (docs/proofs/bounds.md, Theorem 2a).
 func (o *ordering) worstEven(c float64) float64 {
 	value := make([]float64, len(o.rows)+1) // of state (i, j+1), and then of (i, j)
 	for i := range value {

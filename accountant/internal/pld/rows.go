@@ -13,8 +13,8 @@ import (
 //
 //	L(t) = sum of w_k e^{x_k(t)},  x_k(t) = k t/noise - k^2/(2 noise^2),
 //
-// a sum of a constant and of increasing functions, so the loss log L grows with t. docs/bounds.md, "Several rows of one
-// unit", proves that this pair dominates the step whatever the rows' gradients are.
+// a sum of a constant and of increasing functions, so the loss log L grows with t. docs/proofs/bounds.md, "Several
+// rows of one unit", proves that this pair dominates the step whatever the rows' gradients are.
 type rowsLoss struct {
 	noise  float64
 	weight []float64 // w_k for k = 0, 1, ...

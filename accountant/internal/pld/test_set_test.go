@@ -13,7 +13,7 @@ import (
 // number of steps T the released weight is N(1, T s^2/T^2) with the sample and N(0, T s^2/T^2) without it, and its loss
 // is that of all T steps. Where w passes a test sample of class 1 the accuracy rises, and at one of class 0 it falls:
 // so test samples of class 0 below some border and of class 1 above it, in the right numbers, give any order that grows
-// an interval. See docs/bounds.md, "Beside what others prove".
+// an interval. See docs/proofs/bounds.md, "Beside what others prove".
 func TestAccuracyOnATestSetIsAWorstOrder(t *testing.T) {
 	const deviation, cells = 2.6, 240 // sqrt(T) s/T
 	normal := func(x float64) float64 { return math.Erfc(-x/deviation/math.Sqrt2) / 2 }

@@ -60,8 +60,8 @@ func Once(k Distribution) bool {
 	return false
 }
 
-// Steepens reports whether phi2/phi1 is a constant times a power of phi1 that is at least 0, as docs/one-order.md
-// needs. For a binomial K the power is -1/(Trials-1).
+// Steepens reports whether phi2/phi1 is a constant times a power of phi1 that is at least 0, as
+// docs/proofs/one-order.md needs. For a binomial K the power is -1/(Trials-1).
 func Steepens(k Distribution) bool {
 	switch k.(type) {
 	case Binomial, readyBinomial:

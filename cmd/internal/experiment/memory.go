@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// The memory of a run, as measured (bench/results/2026-11-22-silence.md).
+// The memory of a run, as measured (bench/results/memory.md).
 const (
 	programBytes = 100e6 // without data and runs, with a buffer of rows that are read
 	dataCopies   = 3.4   // of samples while they are loaded: read, kept, and garbage
