@@ -100,20 +100,20 @@ func TestSuggestedSettingsReadTheTable(t *testing.T) {
 			if len(e.Data.Ignore) == len(names) && strings.Contains(err.Error(), "no column is left") {
 				return
 			}
-			t.Fatalf("%v\n%s", err, settings)
+			t.Fatalf("%v\n%s", err, written)
 		}
 		got, err := schema.Read(file, table.Testing)
 		if err != nil || got.N != rows {
-			t.Fatalf("%v\n%s\n%s", err, settings, text.String())
+			t.Fatalf("%v\n%s\n%s", err, written, text.String())
 		}
 		for _, c := range schema.Columns {
 			if c.Scale == nil && len(c.Categories) == 0 {
-				t.Fatalf("column %s is neither scaled nor of categories\n%s", c.Name, settings)
+				t.Fatalf("column %s is neither scaled nor of categories\n%s", c.Name, written)
 			}
 		}
 		for _, v := range schema.Largest(got) {
 			if v > 50 {
-				t.Fatalf("values up to %v\n%s", v, settings)
+				t.Fatalf("values up to %v\n%s", v, written)
 			}
 		}
 	})
