@@ -33,12 +33,12 @@ type room struct {
 var rooms = []room{
 	{"internal", nil},
 	{"accountant", []string{"internal"}},
-	{"datasets", []string{"internal"}},
 	{"configs", nil},
 	{"cpu", []string{"internal"}},
 	{"cuda", []string{"internal"}},
 	{"train", []string{"internal", "accountant"}},
 	{"models", []string{"train"}},
+	{"datasets", []string{"internal", "train"}},
 	{"tuner", []string{"internal", "accountant", "train"}},
 	{"examples", []string{"accountant", "cpu", "train", "tuner"}}, // what their copies would
 

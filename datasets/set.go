@@ -1,5 +1,7 @@
 package datasets
 
+import "github.com/dptrain/dptrain/train"
+
 // Split is the training or the test part of a data set: N samples and their classes. For texts Tokens and Weights are
 // set and Samples is nil; otherwise Samples is set and the two are nil.
 type Split struct {
@@ -36,4 +38,21 @@ type Set struct {
 	Train, Test   Split
 	Normalisation Normalisation
 	Edition       State // [OK], [Unofficial] or [Unverified]: whether its files are the published ones
+}
+
+// Classification returns the two parts of the set as package train takes them: copies, with one-hot labels for graphs
+// such as those of package models.
+func (s *Set) Classification() (training, test *train.Classification, err error) {
+	if training, err = s.Train.classification(); err != nil {
+		return nil, nil, err
+	}
+	test, err = s.Test.classification()
+	return training, test, err
+}
+
+func (s *Split) classification() (*train.Classification, error) {
+	if s.Tokens != nil {
+		return train.NewTokenClassification(s.Tokens, s.Labels, s.Classes, s.Weights)
+	}
+	return train.NewClassification(s.Samples, s.Labels, s.Classes)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/train"
 )
 
 // checkError wants a one-line error that matches kind and holds text.
@@ -55,5 +57,28 @@ func TestSplitInParts(t *testing.T) {
 				t.Errorf("%d images on %d cores: other values", n, procs)
 			}
 		}
+	}
+}
+
+// The two parts become training's data sets: their digests are those of sets that are made by hand.
+func TestSetsAreClassified(t *testing.T) {
+	ids, weights, labels := []int32{4, 5, 6, 0}, []float32{0.5, 0.5, 1, 0}, []int32{1, 0}
+	images := Split{N: 2, SampleShape: []int{2}, Samples: []float32{1, 2, 3, 4}, Labels: labels, Classes: 2}
+	texts := Split{N: 2, SampleShape: []int{2}, Tokens: ids, Weights: weights, Vocabulary: 7, Labels: labels, Classes: 2}
+	training, test, err := (&Set{Train: images, Test: texts}).Classification()
+	if err != nil {
+		t.Fatal(err)
+	}
+	byHand, err := train.NewClassification([]float32{1, 2, 3, 4}, labels, 2)
+	if err != nil || training.Digest() != byHand.Digest() {
+		t.Errorf("images: other data, %v", err)
+	}
+	byHand, err = train.NewTokenClassification(ids, labels, 2, weights)
+	if err != nil || test.Digest() != byHand.Digest() {
+		t.Errorf("texts: other data, %v", err)
+	}
+	images.Labels[0] = 2
+	if _, _, err := (&Set{Train: texts, Test: images}).Classification(); err == nil {
+		t.Error("label 2 of two classes is taken")
 	}
 }

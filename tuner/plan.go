@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/train"
 )
@@ -37,6 +38,18 @@ type PrivateDraws struct {
 type Trial struct {
 	Stream    uint32 // the number of the trial's random streams
 	Candidate Candidate
+}
+
+// PlanWithin draws a plan whose tuning and final run together cost at most epsilon at delta, with the least noise that
+// the best bounds allow, and returns what it guarantees. Its errors are those of [Calibrate] and [NewPlan], which it
+// calls.
+func PlanWithin(s Settings, epsilon, delta float64, key train.Key) (Plan, accountant.Guarantee, error) {
+	s, guarantee, err := Calibrate(s, epsilon, delta, accountant.Options{})
+	if err != nil {
+		return Plan{}, accountant.Guarantee{}, err
+	}
+	plan, err := NewPlan(s, key)
+	return plan, guarantee, err
 }
 
 // NewPlan draws a plan. Its errors are those of [Settings.Validate], and a [*train.SettingError] for the zero key. It
