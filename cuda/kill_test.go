@@ -43,7 +43,7 @@ func TestKilledOnADevice(t *testing.T) {
 		return cmd, &out
 	}
 	model := func(dir string) [sha256.Size]byte {
-		text, err := os.ReadFile(filepath.Join(dir, "model"))
+		text, err := os.ReadFile(filepath.Join(dir, "result"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestKilledOnADevice(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	draw := rand.New(rand.NewPCG(1, 2))
-	points := []string{"state-1", "outcomes", "state-0", "model"}
+	points := []string{"state-1", "outcomes", "state-0", "result"}
 	kills := 0
 	for patience := 500 * time.Millisecond; ; patience = patience * 5 / 4 {
 		cmd, out := child(killed)
@@ -131,7 +131,7 @@ func tuneInFolder(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := folder(dir).Save("model", fmt.Append(nil, result.Released)); err != nil {
+	if err := folder(dir).Save("result", fmt.Append(nil, result.Released)); err != nil {
 		t.Fatal(err)
 	}
 }
