@@ -18,9 +18,15 @@ import (
 )
 
 // create makes a run in a new store, or fails the test.
+// madeBy has members in another order than by their names.
+type madeBy struct {
+	Program string `json:"program"`
+	Build   int    `json:"build"`
+}
+
 func create(t *testing.T, dir string) *Run {
 	t.Helper()
-	r, err := Create(dir, false, Manifest{Command: "tune", Dataset: "glyphs", Epsilon: 4, Guarantee: true}, Record{Data: "glyphs"}, []byte("settings"))
+	r, err := Create(dir, false, Manifest{Command: "tune", Dataset: "glyphs", Epsilon: 4, Guarantee: true, MadeBy: madeBy{"dptrain", 1}}, Record{Data: "glyphs"}, []byte("settings"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,6 +158,12 @@ func TestResume(t *testing.T) {
 			must(t, again.Train(), again.Finish([]byte("{}"), release))
 			if got := slices.Sorted(maps.Keys(tree(t, filepath.Join(dir, "released")))); !slices.Equal(got, []string{"model", "statement"}) {
 				t.Errorf("released %q", got)
+			}
+			// The bytes of a public file don't tell that the run was resumed.
+			text, err := os.ReadFile(filepath.Join(dir, "run.json"))
+			must(t, err)
+			if want := "\"made_by\": {\n    \"program\": \"dptrain\",\n    \"build\": 1\n  }"; !strings.Contains(string(text), want) {
+				t.Errorf("no %s in %s", want, text)
 			}
 		})
 	}
