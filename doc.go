@@ -1,5 +1,5 @@
-// Package dptrain is the root of a framework for differentially private training and private hyperparameter tuning. It
-// holds no code but an example, which tunes and trains a network for MNIST. A program imports
+// Package dptrain is the root of a framework for differentially private training and private hyperparameter tuning. Its
+// only code is an example, which tunes and trains a network for MNIST. A program imports
 //
 //   - train, to train a Gorgonia model with DP-SGD or DP-Adam,
 //   - tuner, to tune its hyperparameters on a random subset of the data, privately,

@@ -22,14 +22,14 @@ import (
 
 const module = "github.com/dptrain/dptrain"
 
-// room is a folder whose packages stand together, and the rooms that they may import.
+// room is a folder of packages, and the rooms that they may import.
 type room struct {
 	folder string
 	may    []string
 }
 
-// rooms stand on those above them: nothing imports upwards, and neither the ground, internal, nor the library imports
-// anything of the command. docs/architecture.md says what each is for.
+// A room may import only rooms above it in the table, so neither internal nor the library imports anything of the
+// command. docs/architecture.md describes each room.
 var rooms = []room{
 	{"internal", nil},
 	{"accountant", []string{"internal"}},
@@ -40,7 +40,7 @@ var rooms = []room{
 	{"models", []string{"train"}},
 	{"datasets", []string{"internal", "train"}},
 	{"tuner", []string{"internal", "accountant", "train"}},
-	{"examples", []string{"accountant", "cpu", "train", "tuner"}}, // what their copies would
+	{"examples", []string{"accountant", "cpu", "train", "tuner"}}, // what copies of them would import
 
 	{"cmd/internal/ui", nil},
 	{"cmd/internal/build", nil},
@@ -53,7 +53,7 @@ var rooms = []room{
 	{"cmd/internal/experiment", []string{"internal", "accountant", "datasets", "train", "models", "tuner", "cmd/internal/settings", "cmd/internal/runs", "cmd/internal/release"}},
 	{"cmd/internal/cluster", []string{"internal", "train", "tuner", "cmd/internal/settings", "cmd/internal/release", "cmd/internal/experiment"}},
 	{"cmd/internal/reproduce", []string{"internal", "datasets", "train", "models", "tuner", "cmd/internal/settings", "cmd/internal/figure", "cmd/internal/runs", "cmd/internal/release", "cmd/internal/page", "cmd/internal/experiment", "cmd/internal/cluster"}},
-	{"cmd/dptrain", nil}, // the top floor imports what it likes
+	{"cmd/dptrain", nil}, // the command may import everything
 }
 
 // roomOf returns the room of a package.
@@ -65,7 +65,7 @@ func roomOf(pkg string) (room, bool) {
 	return rooms[i], true
 }
 
-// sourcePackage holds the imports of one directory's files, whatever their build tags.
+// sourcePackage holds the imports of one directory's files, with any build tags.
 type sourcePackage struct {
 	imports    map[string]string // of our own packages, to a file that has it
 	documented bool              // by a package comment in doc.go
@@ -155,8 +155,8 @@ func TestNothingImportsUpwards(t *testing.T) {
 	}
 }
 
-// Without the tag cu nothing is linked with gorgonia.org/cu, which needs CUDA's headers and ends a program where there
-// is no driver.
+// Without the tag cu nothing is linked with gorgonia.org/cu, which needs CUDA's headers and ends a program without a
+// driver.
 func TestOnlyTheTagNeedsCUDA(t *testing.T) {
 	for tags, want := range map[string]bool{"": false, "cu": true} {
 		out, err := exec.Command("go", "list", "-deps", "-tags="+tags, "./...").Output()
@@ -212,7 +212,7 @@ func TestExamplesImportWhatUsersCan(t *testing.T) {
 	}
 }
 
-// The documentation that "go doc" shows refers to no name of an internal package: users can't say it.
+// The documentation that "go doc" shows refers to no name of an internal package: users can't use it.
 func TestDocumentationNamesWhatUsersCan(t *testing.T) {
 	hidden := map[string]bool{}
 	for name := range sources(t) {
@@ -344,7 +344,7 @@ func goComments(source string) []int {
 	}
 }
 
-// cComments takes every "//" and "/*" for a comment: C, CUDA and assembly here have neither in a string.
+// cComments treats every "//" and "/*" as a comment: C, CUDA and assembly here have neither in a string.
 func cComments(source string) []int {
 	var lines []int
 	within := false
@@ -359,7 +359,7 @@ func cComments(source string) []int {
 	return lines
 }
 
-// A ledger says of private data what was released of them: none is committed.
+// A ledger describes the releases of private data: none is committed.
 func TestNoLedgerIsTracked(t *testing.T) {
 	out, err := exec.Command("git", "ls-files", "-z").Output()
 	if err != nil {

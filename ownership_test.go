@@ -21,8 +21,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// A handOver passes memory to a function and changes it, by turns: never, before the call, which shows that the outcome
-// depends on it, and after it, which must make no difference.
+// A handOver passes memory to a function and changes it at one of three times: never, before the call, which shows that
+// the outcome depends on the memory, or after the call, which must make no difference.
 type handOver int
 
 const (
@@ -41,7 +41,7 @@ func (h handOver) over(change, call func()) {
 	}
 }
 
-// must ends a test by a panic: rows have no other use for errors.
+// must panics on an error, which ends the test.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -348,9 +348,9 @@ func spoil(v reflect.Value) {
 	}
 }
 
-// The attack: one buffer for one fold after another, all with one key. A release's noise comes from a hash of its
-// data, so that two releases of one Data must be the same; if the second one trained on what the buffer holds by
-// then, they would differ by the clipped gradients alone, whatever the noise.
+// The attack: one buffer for one fold after another, all with one key. A release's noise comes from a hash of its data,
+// so two releases of one Data must be the same. If the second one trained on the buffer's later content, the two would
+// differ by the clipped gradients alone, with any noise.
 func TestChangedBufferCancelsNoNoise(t *testing.T) {
 	buffer := []float32{1, 2, 3, 4}
 	data := must(train.NewData(2, buffer, []float32{1, 0, 0, 1}))
@@ -374,7 +374,7 @@ func TestChangedBufferCancelsNoNoise(t *testing.T) {
 	}
 }
 
-// A caller that changes its settings while the plan is carried out changes nothing of it.
+// A caller that changes its settings during a plan's execution doesn't change the plan.
 func TestSpaceChangedDuringRun(t *testing.T) {
 	run := func(change bool) tuner.Released {
 		grid := candidates()
@@ -428,7 +428,7 @@ func TestInitialValuesInOneBuffer(t *testing.T) {
 	}
 }
 
-// Settings that are charged by value are refused as pointers, through which they could change between draw and charge.
+// Settings charged by value are refused as pointers: through a pointer they could change between draw and charge.
 func TestPointersAreRefused(t *testing.T) {
 	grid := candidates()
 	for name, change := range map[string]func(*tuner.Settings){
@@ -506,7 +506,7 @@ func samples() *train.Data {
 	return must(train.NewData(2, []float32{1, 2, 3, 4}, []float32{1, 0, 0, 1}))
 }
 
-// private returns settings of the given steps on all samples, with a noise that hides two of them.
+// private returns settings for the given steps on all samples, with noise that hides two of them.
 func private(steps int) train.Settings {
 	return train.Settings{
 		Privacy:   train.Privacy{SamplingRate: 1, NoiseMultiplier: 50, ClippingNorm: 1, Steps: steps, NominalSize: 1},
@@ -533,8 +533,7 @@ func result(g *train.Group) any {
 	return out
 }
 
-// startedBy returns the release of a run whose settings are handed to Start, and the state that it can be
-// restored to.
+// startedBy returns the release of a run whose settings are handed to Start, and the state to which it can be restored.
 func startedBy(h handOver, change func(), with func(*train.Settings)) any {
 	l := must(train.Load(cpu.New(cpu.Options{}), plain(2), samples()))
 	s := private(1)
@@ -561,7 +560,7 @@ func executor() tuner.Executor {
 	return tuner.Executor{Engine: cpu.New(cpu.Options{}), Model: plain(2), Data: c.Data, Test: c}
 }
 
-// tuned returns a plan by what it releases and costs. Its space is handed to NewPlan.
+// tuned returns the release and the cost of a plan. Its space is handed to NewPlan.
 func tuned(h handOver, space tuner.Space, change func()) any {
 	var plan tuner.Plan
 	h.over(change, func() { plan = must(tuner.NewPlan(settings(space), train.InsecureKey(4))) })

@@ -14,8 +14,9 @@ import (
 // lines counts the lines of a package: code, and tests, which are in files named _test.go.
 type lines struct{ code, tests int }
 
-// Every package has a budget of lines in testdata/lines.txt: "package code tests". A change that needs more raises it,
-// and says in its commit what went elsewhere; one that removes lowers it. CONTRIBUTING.md says why.
+// Every package has a budget of lines in testdata/lines.txt: "package code tests". A change that needs more lines
+// raises the budget, and says in its commit what was removed elsewhere; a change that removes lines lowers it.
+// CONTRIBUTING.md says why.
 func TestPackagesKeepTheirBudgets(t *testing.T) {
 	const table = "testdata/lines.txt"
 	file, err := os.ReadFile(table)

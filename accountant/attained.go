@@ -8,8 +8,8 @@ import (
 )
 
 // Attained returns a lower bound on any accounting: at delta, a concrete mechanism with the plan's training runs costs
-// at least this epsilon. So no accounting can be lower than Attained, and a better proof could lower mode Best at most
-// to it. In the mechanism every step's gradients all but one cancel, and trials' scores have a worst order.
+// at least this epsilon. So no correct accounting is below Attained, and no better proof could lower mode Best below
+// it. In each of the mechanism's steps all gradients but one cancel, and the trials' scores have a worst order.
 //
 // Attained searches, among the orders that grow an interval, for the one that is worst for the plan as a whole,
 // including every outcome of the final run. It then evaluates the divergence under this order. Outcomes are merged, and
@@ -18,9 +18,9 @@ import (
 //
 // Attained takes training runs, Baseline, Variant1 and Variant2, a Baseline or a Variant2 with later runs, and a
 // [GroupOf] of a run or of a Baseline; for other events the error wraps ErrInvalid. Runs may be composed of several
-// events and drawn at random ([OneOf]). Of [MaxOver] the mechanism always runs the event that costs most by itself.
-// Where the number of trials may be beyond the range of floats, as for a negative binomial of shape -0.99 and mean
-// 1000, Attained fails as well, with "privacy losses too large", which doesn't wrap ErrInvalid.
+// events and drawn at random ([OneOf]). For a [MaxOver] the mechanism always runs the event that costs most by itself.
+// If the number of trials can exceed the range of floats, as for a negative binomial of shape -0.99 and mean 1000,
+// Attained returns the error "privacy losses too large", which doesn't wrap ErrInvalid.
 func Attained(e Event, delta float64) (epsilon float64, err error) {
 	if err := checkDelta(delta); err != nil {
 		return 0, err
@@ -49,8 +49,8 @@ func Attained(e Event, delta float64) (epsilon float64, err error) {
 
 var errNoOrder = fmt.Errorf("%w event for a lower bound: not a training run, Baseline, Variant1 or Variant2, a Baseline or Variant2 with later runs, nor a group of one of the first two", ErrInvalid)
 
-// chargesAll reports whether an event is a selection that is charged for all of its trials, of several: then the best
-// alone may cost less.
+// chargesAll reports whether an event is a selection that is charged for all of its several trials: then the best alone
+// may cost less.
 func chargesAll(e Event) bool {
 	s, ok := e.(SelectBest)
 	if !ok {
@@ -72,8 +72,8 @@ type lowerOrError struct {
 	err   error
 }
 
-// profile takes events in normal form apart as Baseline, Variant1 and Variant2 put them together, in one place, because
-// it looks at several levels of an event at once.
+// profile takes events in normal form apart, as Baseline, Variant1 and Variant2 compose them. It is one function,
+// because it looks at several levels of an event at once.
 func (a attaining) profile(e Event) (profile, error) {
 	if e.run() {
 		return a.lower(e)

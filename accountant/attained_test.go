@@ -63,8 +63,8 @@ func attainedEvents(t *testing.T) []Event {
 	return all
 }
 
-// TestAttainedIsBelowTheBound checks it against mode Best, and against parts of a plan, which cost no more than the
-// whole.
+// TestAttainedIsBelowTheBound checks Attained against mode Best, and against parts of a plan, which cost no more than
+// the whole.
 func TestAttainedIsBelowTheBound(t *testing.T) {
 	for i, e := range attainedEvents(t) {
 		if long.Leaves(i, 4) {
@@ -121,10 +121,10 @@ func TestAttainedRefuses(t *testing.T) {
 	}
 }
 
-// TestTableOfWorstOrders compares epsilon at delta 1e-5 with values by a program of its own, for trials and final runs
-// N(0.38198, 1) against N(0, 1), q = 0.1 and Poisson K: the supremum over orders, each loss of the final run with its
-// own order, and what one order for all of them has. That program's cells were coarser and its values have errors of up
-// to about 1e-3 for 45 runs.
+// TestTableOfWorstOrders compares epsilon at delta 1e-5 with values of a separate program, for trials and final runs
+// N(0.38198, 1) against N(0, 1), q = 0.1 and Poisson K: the supremum over orders if each loss of the final run has its
+// own order, and the value for one order for all losses. That program's cells were coarser. Its values have errors of
+// up to about 1e-3 for 45 runs.
 func TestTableOfWorstOrders(t *testing.T) {
 	run := Gaussian{NoiseMultiplier: 1 / 0.38198}
 	for i, c := range []struct {
@@ -171,7 +171,7 @@ func TestTableOfWorstOrders(t *testing.T) {
 	}
 }
 
-// Draws, several events and other nestings have lower bounds too, below what mode Best charges and close to it.
+// Draws, several events and other nestings have lower bounds too, below mode Best's charge and close to it.
 func TestAttainedOfDrawsAndSequences(t *testing.T) {
 	cheap, dear, k := DPSGD(0.02, 4, 300), DPSGD(0.02, 1.5, 300), Poisson{Mean: 8}
 	drawn := OneOf{Events: []Event{cheap, dear}, Weights: []float64{3, 1}}

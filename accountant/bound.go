@@ -32,14 +32,14 @@ type bound interface {
 	delta(epsilon float64) Guarantee
 }
 
-// bounds returns the bounds that o allows for a valid event, without those that are never below another one. They are
+// bounds returns the bounds that o allows for a valid event, except a bound that is never below another one. They are
 // sharp down to about the given delta.
 func bounds(e Event, o Options, delta float64) []bound {
 	ready, named := prepared(e)
 	return boundsOf(ready, named, o, delta)
 }
 
-// prepared returns the event that stands for a valid one in all bounds, and the one that names them.
+// prepared returns the event that all bounds of a valid e are computed from, and the event that names them.
 func prepared(e Event) (ready, named Event) {
 	ready = normal(e)
 	if !holds(ready, isGroup) {
@@ -102,7 +102,7 @@ func (g Guarantee) in(mode Mode, e Event) Guarantee {
 	return g
 }
 
-// A freeBound is for an event that ignores its data, however it is put together.
+// A freeBound is the bound of an event that ignores its data.
 type freeBound struct{ name string }
 
 func (b freeBound) epsilon(delta float64) Guarantee { return Guarantee{Delta: delta, Bound: b.name} }
@@ -127,8 +127,8 @@ func (b renyiBound) delta(epsilon float64) Guarantee {
 	return Guarantee{Epsilon: epsilon, Delta: delta, Order: order, Bound: b.name}
 }
 
-// A shardsBound has the bounds of each of several shards. Together they cost as much as the costliest of them, each by
-// the bound that suits it best: less than by one bound, or one order, for all.
+// A shardsBound has the bounds of each of several shards. Together the shards cost as much as the costliest one, each
+// by its own smallest bound: that is less than by one bound, or one order, for all shards.
 type shardsBound [][]bound
 
 func (b shardsBound) epsilon(delta float64) Guarantee {

@@ -38,26 +38,26 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 }
 
 const (
-	// settled is the relative error of the noise at which secantNoise ends, and drafted that of a search by drafts
-	// before its last secant: drafts are off by some 1e-3.
+	// settled is the relative error of the noise at which secantNoise ends. drafted is the error at which a search by
+	// drafts ends before its last secant: drafts are off by some 1e-3.
 	settled, drafted = 8e-7, 2e-2
-	// mostSecants is the largest number of evaluations of a search by secants, and mostNudges that of its results that
-	// are checked.
+	// mostSecants is the maximum number of evaluations in a search by secants, mostNudges the maximum number of its
+	// results that are checked.
 	mostSecants, mostNudges = 12, 4
 )
 
 // secantNoise does the work of CalibrateNoise in mode Best with few evaluations, given noise that is enough. ok is
 // false if it doesn't find a noise multiplier, or if the epsilon of its event turns out above the target.
 //
-// It searches by delta at the target epsilon, because epsilon at delta is a search of its own. For a plan z = sqrt(log
-// 1/delta) is about a power of the noise, as for a Gaussian mechanism, so that secants of the logarithms usually hit
-// the target in three evaluations, if drafts of the bounds have come close to it before.
+// It searches by delta at the target epsilon, because epsilon at delta takes a search of its own. For a plan z =
+// sqrt(log 1/delta) is about a power of the noise, as for a Gaussian mechanism. So secants of the logarithms usually
+// hit the target in three evaluations, once drafts of the bounds have come close to it.
 func secantNoise(epsilon, delta float64, o Options, enough float64, event func(noiseMultiplier float64) Event) (noise float64, ok bool) {
 	o, err := o.check()
 	if err != nil || !(delta > 0 && delta < 1) {
 		return 0, false
 	}
-	searched := epsilon * (1 - 1.25*planWidth) // by less than epsilon, which profileBound.epsilon rounds up
+	searched := epsilon * (1 - 1.25*planWidth) // below epsilon, since profileBound.epsilon rounds up
 	var e Event
 	var all []bound
 	excess := func(bounds func() []bound) func(x float64) (float64, bool) {
@@ -100,7 +100,7 @@ func secantNoise(epsilon, delta float64, o Options, enough float64, event func(n
 	return noise, false
 }
 
-// tightPower returns the power of the noise that z is in mode Tight.
+// tightPower returns the exponent p for which z is about noise^p in mode Tight.
 func tightPower(epsilon, delta float64, o Options, noise float64, event func(noiseMultiplier float64) Event) float64 {
 	const more = 1.1
 	o.Mode = Tight
@@ -122,7 +122,7 @@ func selects(e Event) bool {
 	return holds(e, func(part Event) bool { _, ok := part.(SelectBest); return ok })
 }
 
-// draftBounds returns the draft of the bound by privacy-loss distributions, or one that says nothing.
+// draftBounds returns the draft of the bound by privacy-loss distributions, or nil if there is none.
 func draftBounds(e Event, delta float64) []bound {
 	e, _ = prepared(e)
 	p, _, err := profileOf(e, delta, true)
@@ -133,15 +133,15 @@ func draftBounds(e Event, delta float64) []bound {
 }
 
 // secants look for the logarithm x of the smallest noise that is enough. The excess is about power times the distance
-// that x has to it.
+// of x to it.
 type secants struct {
 	x, power float64
 	enough   float64 // the logarithm of noise that is enough
 	near     float64 // the relative error at which the search ends
 }
 
-// search reports whether it has found x: within a relative error of near, above the smallest x if that is settled. A
-// search that isn't as near ends at the last secant's x, which it hasn't evaluated.
+// search reports whether it has found x: within a relative error of near, and above the smallest x if near is settled.
+// A search with a larger near ends at the last secant's x, which it hasn't evaluated.
 func (s *secants) search(excess func(x float64) (float64, bool)) bool {
 	low, high := math.Inf(-1), s.enough+settled // enough itself may be the smallest
 	var before, excessBefore float64
@@ -153,7 +153,7 @@ func (s *secants) search(excess func(x float64) (float64, bool)) bool {
 		if i > 0 {
 			s.power = (excessBefore - y) / (s.x - before)
 		}
-		if !(s.power > 0.1 && s.power < 10) { // then noise isn't what the cost hangs on, or there is no bound
+		if !(s.power > 0.1 && s.power < 10) { // then the cost doesn't depend on the noise, or there is no bound
 			return false
 		}
 		if s.near == settled && y <= 0 && y >= -settled*s.power {

@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
-// TestNoiseTable holds the noise multipliers of the paper's learning-rate experiments (mean 15, q 0.1, delta 1e-5),
-// which an independent implementation computed with 60 digits and rounded up.
+// TestNoiseTable has the noise multipliers of the paper's learning-rate experiments (mean 15, q 0.1, delta 1e-5), which
+// an independent implementation computed with 60 digits and rounded up.
 func TestNoiseTable(t *testing.T) {
 	for _, c := range []struct {
 		rate    float64
@@ -130,8 +130,8 @@ func TestZeroOptionsAreTheBestBounds(t *testing.T) {
 	}
 }
 
-// smallestNoise fails where a noise multiplier isn't enough in mode Best, or less is, by any relative difference from
-// 1e-6 on.
+// smallestNoise fails if a noise multiplier isn't enough in mode Best, or if less noise, by a relative 1e-6 or more, is
+// enough.
 func smallestNoise(t *testing.T, p plan, noise, epsilon, delta float64) {
 	t.Helper()
 	if e := mustEpsilon(t, p.withNoise(noise), delta, Options{}); e > epsilon {
@@ -144,8 +144,7 @@ func smallestNoise(t *testing.T, p plan, noise, epsilon, delta float64) {
 	}
 }
 
-// In mode Best a search with few evaluations finds the noise that a search by epsilon finds between a noise multiplier
-// that isn't enough and one that is.
+// In mode Best a search with few evaluations finds the smallest noise that is enough.
 func TestSecantsFindTheNoise(t *testing.T) {
 	for _, c := range []struct {
 		variant        int
@@ -205,7 +204,7 @@ func TestCalibratedNoiseIsTheSmallest(t *testing.T) {
 	}
 }
 
-// What secants don't find is found all the same.
+// Calibration finds noise that secants don't find.
 func TestNoiseThatSecantsDoNotFind(t *testing.T) {
 	fixed := mustEpsilon(t, Gaussian{NoiseMultiplier: 2}, 1e-5, Options{})
 	for name, c := range map[string]struct {

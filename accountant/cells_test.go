@@ -10,7 +10,7 @@ import (
 )
 
 // TestNegativeShapesRiseWithSteps has a plan whose bounds were 4.36, 4.70, 4.85 and 4.60 at one to four steps: cells
-// were cut by the fall of phi1, while the allowances need phi3. What is attained is within 1e-3 below these values.
+// were cut by the fall of phi1, while the allowances need phi3. Attained is within 1e-3 below these values.
 func TestNegativeShapesRiseWithSteps(t *testing.T) {
 	k, err := accountant.NegativeBinomial(-0.489, 28.6)
 	if err != nil {
@@ -24,7 +24,7 @@ func TestNegativeShapesRiseWithSteps(t *testing.T) {
 	}
 }
 
-// TestMoreStepsCostMore checks that no tuning run has a lower bound with more steps, but for the bound's errors.
+// TestMoreStepsCostMore checks that no tuning run has a lower bound with more steps, except for the bound's errors.
 func TestMoreStepsCostMore(t *testing.T) {
 	long.Check(t, 5, func(t *rapid.T) {
 		shape, mean := rapid.Float64Range(-0.95, 2).Draw(t, "shape"), math.Exp(rapid.Float64Range(0.1, 5).Draw(t, "log mean"))

@@ -11,9 +11,9 @@ import (
 )
 
 // The Gaussian mechanism and one sampled step of DP-SGD have closed forms. This file evaluates them with a few hundred
-// bits, from series and continued fractions written here, and checks every mode against them: never below, with no
-// tolerance at all, since nothing on this side is rounded to a float64. What it can't see: errors of compositions of
-// sampled steps (inversion_test.go) and of what no closed form covers.
+// bits, from series and continued fractions written here. It checks that no mode is below them, without tolerance,
+// since the closed forms are never rounded to a float64. It can't see errors of compositions of sampled steps
+// (inversion_test.go) or of events without a closed form.
 
 // precision is the number of bits that a result keeps after cancellation.
 const precision = 256
@@ -148,8 +148,8 @@ func tailFraction(x *big.Float) *big.Float {
 }
 
 // gaussianDelta is the divergence of N(mu, 1) from N(0, 1), in either direction, at epsilon: tail(epsilon/mu - mu/2) -
-// e^epsilon tail(epsilon/mu + mu/2), for mu > 0. Above 1 - e^-800 it may be 1, with no float64 between; below e^-2^30,
-// and where epsilon is above 2^30, it may be 0.
+// e^epsilon tail(epsilon/mu + mu/2), for mu > 0. Above 1 - e^-800 it may be 1: no float64 lies between. Below e^-2^30,
+// or if epsilon is above 2^30, it may be 0.
 func gaussianDelta(mu, epsilon *big.Float) *big.Float {
 	p := max(mu.Prec(), epsilon.Prec()) + 64 + 2*uint(max(0, -mu.MantExp(nil)))
 	mu, epsilon = widened(mu, p), widened(epsilon, p)
@@ -289,7 +289,7 @@ func sampledTruths() []truth {
 
 var modes = []accountant.Mode{accountant.Paper, accountant.Tight, accountant.Best}
 
-// shown is x with six digits, or where that takes long its power of two.
+// shown is x with six digits, or as a power of two where six digits take long.
 func shown(x *big.Float) string {
 	if x.Sign() != 0 && x.MantExp(nil) < -2000 {
 		return fmt.Sprintf("2^%d", x.MantExp(nil))
@@ -297,7 +297,7 @@ func shown(x *big.Float) string {
 	return x.Text('g', 6)
 }
 
-// What mode Best may be above the truth: the grid costs about 1e-4 of epsilon.
+// By how much mode Best may exceed the truth: the grid costs about 1e-4 of epsilon.
 const (
 	looseEpsilon = 1e-3
 	looseDelta   = 2e-2
@@ -360,8 +360,8 @@ func TestDeltaAgainstClosedForms(t *testing.T) {
 	t.Logf("%d comparisons", comparisons)
 }
 
-// TestManyPoints: bounds that are computed once for several points have about the values that the package gives at
-// each, but for deltas far below the one that they are sharp about.
+// TestManyPoints: bounds that are computed once for several points have about the values that the package returns at
+// each point, except at deltas far below the one that the bounds are sharp about.
 func TestManyPoints(t *testing.T) {
 	deltas, epsilons := []float64{0.3, 1e-5, 1e-14}, []float64{0, 1, 30, 2000}
 	for _, e := range []accountant.Event{accountant.Gaussian{NoiseMultiplier: 1}, accountant.DPSGD(0.1, 1, 9), accountant.Variant1(0.3, accountant.Poisson{Mean: 3}, accountant.DPSGD(0.1, 2, 5))} {

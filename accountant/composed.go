@@ -80,8 +80,8 @@ func (c Composed) pair(r *profiler) (*pld.Pair, error) {
 	return total, nil
 }
 
-// profile knows a tuning and all that comes after it, which have a bound with one order of scores between them: variant
-// 2, and either variant with later events. c is in normal form.
+// profile recognises a tuning followed by other events, which share a bound with one order of scores: variant 2, and
+// either variant with later events. c is in normal form.
 func (c Composed) profile(r *profiler) (profile, error) {
 	d, err := r.pair(c)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// failer is what *testing.T, *testing.B and *rapid.T share.
+// failer has the methods that *testing.T, *testing.B and *rapid.T share.
 type failer interface {
 	Helper()
 	Fatal(args ...any)
@@ -22,7 +22,7 @@ func mustEpsilon(t failer, e Event, delta float64, o Options) float64 {
 	return g.Epsilon
 }
 
-// TestTheTable holds the table of bounds at delta 1e-5, rate 0.01, noise 2, 5000 steps, q 0.1: the Rényi bounds of both
+// TestTheTable has the table of bounds at delta 1e-5, rate 0.01, noise 2, 5000 steps, q 0.1: the Rényi bounds of both
 // modes, and with deltas from privacy-loss distributions (rounded up to the digits that were published with it).
 func TestTheTable(t *testing.T) {
 	base := DPSGD(0.01, 2, 5000)

@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// An event and what equals it by definition cost the same. The tests of this file compare such pairs over noises of
-// 0.05 to 50, up to some thousand steps, rates up to 1 and deltas from 1e-2 to 1e-14, in every mode; every cost is also
+// Two events that are equal by definition cost the same. The tests of this file compare such pairs over noises of 0.05
+// to 50, up to some thousand steps, rates up to 1 and deltas from 1e-2 to 1e-14, in every mode; every cost is also
 // checked against a lower bound on the truth (witness), which for trees of Gaussians is the truth. make test-all draws
 // ten times as much.
 //
-// What they can't see: a fault that all forms of an event share, unless it takes them below the witness, which for many
-// sampled steps is weak. closedform_test.go and inversion_test.go look for those.
+// They can't see a fault that all forms of an event share, unless it takes them below the witness, which is weak for
+// many sampled steps. closedform_test.go and inversion_test.go look for such faults.
 
 func mustEpsilon(t rapid.TB, e accountant.Event, delta float64, mode accountant.Mode) float64 {
 	t.Helper()
@@ -151,8 +151,8 @@ func drawEvent(t *rapid.T, depth int) accountant.Event {
 	return accountant.DPSGD(rate, logUniform(t, "noise", 0.05, 50), int(logUniform(t, "steps", 1, 3000)))
 }
 
-// agree fails where one form of an event costs less than the simple form by more than the relative below, or more by
-// more than the relative above and the absolute grid.
+// agree fails if formed is less than simple by more than the relative tolerance below, or greater by more than the
+// relative tolerance above plus the absolute grid.
 func agree(t rapid.TB, what string, simple, formed, below, above, grid float64) {
 	t.Helper()
 	switch {
@@ -165,13 +165,13 @@ func agree(t rapid.TB, what string, simple, formed, below, above, grid float64) 
 }
 
 // Tolerances. The Rényi modes see the same curves in another order of sums. In mode Best the cost of a single run is a
-// bound on a grid that most other forms share, so rounding alone may take a form below it; a weaker candidate may make
-// the grid finer. Above it a hull and a second grid may cost something.
+// bound on a grid that most other forms share. So a form is below it by rounding alone, unless a weaker candidate makes
+// the grid finer. A hull and a second grid may raise a form's cost.
 const (
 	rounding = 1e-9
 	hullCost = 1e-3
 	gridCost = 1e-4
-	// candidateCost is for a finer grid, where at a delta of 1e-14 a transform's error is a part of it.
+	// candidateCost is for a finer grid. At a delta of 1e-14 it includes a transform's error.
 	candidateCost = 1e-2
 	// regroupingCost is relative: steps in groups, and different events, lie on different grids.
 	regroupingCost = 5e-3
@@ -232,8 +232,8 @@ func TestFormsOfARun(t *testing.T) {
 	}
 }
 
-// TestRegrouped compares the same runs in another order or grouping. Here neither side is the simpler one, and in mode
-// Best steps that are composed in groups lie on a coarser grid.
+// TestRegrouped compares the same runs in another order or grouping. Neither side is the simpler one, and in mode Best
+// steps that are composed in groups are on a coarser grid.
 func TestRegrouped(t *testing.T) {
 	comparisons, tried := 0, 0
 	deltas := []float64{1e-2, 1e-7, 1e-14}
@@ -298,8 +298,8 @@ func TestRandomGaussianTrees(t *testing.T) {
 // 1e-14 and 1e-8 by at most 8e-12, and most where few steps at a small rate leave nearly all mass at one loss.
 const transformError = 1e-11
 
-// transformCost allows for all transforms in e. Compositions add up what their parts may be off by, a sample takes its
-// share, and a selection multiplies by at most the slope of E z^K at z = 1, the mean of K.
+// transformCost allows for all transforms in e. A composition adds up its parts' errors, a sample takes its share, and
+// a selection multiplies by at most the slope of E z^K at z = 1, the mean of K.
 func transformCost(e accountant.Event) float64 {
 	total := 0.0
 	sum := func(events ...accountant.Event) {
@@ -334,8 +334,8 @@ func transformCost(e accountant.Event) float64 {
 // tolerances. The error of transforms raises delta, by an amount that doesn't shrink with delta: at a delta of 1e-14
 // that may double epsilon, and another form, on another grid, need not share it. So an epsilon below the tolerances
 // passes if e's own delta there is at most transformCost above delta. A fault that makes formed too small by less than
-// that passes, too; the larger delta is, the less it matters. heldToWitness and TestSampleOfTwoSteps allow for nothing
-// of this.
+// that passes, too; the larger delta is, the less it matters. heldToWitness and TestSampleOfTwoSteps make no such
+// allowance.
 func notBelow(t rapid.TB, what string, e accountant.Event, delta, simple, formed float64) {
 	t.Helper()
 	if formed < math.Max(0, simple-gridCost)*(1-regroupingCost) {
@@ -372,9 +372,9 @@ func drawContext(t *rapid.T) func(accountant.Event) accountant.Event {
 
 // TestRandomForms puts a random event and another form of it into a context: neither is below the witness, and the
 // other form is not below the simple one by more than grids and transforms explain (notBelow). It may be far above: a
-// sample of a Gaussian is exact where a sample of a maximum over one is not. Below it may be where a hull sharpens a
-// bound that is not exact: best of one in the modes with a hull, and everything around variant 1, whose two
-// directions a hull ties together. For those the witness alone counts, so a fault of a few per cent there can pass.
+// sample of a Gaussian is exact where a sample of a maximum over one is not. It may be below if a hull sharpens a bound
+// that is not exact: best of one in the modes with a hull, and everything around variant 1, whose two directions a hull
+// ties together. In these cases the witness alone counts, so a fault of a few per cent can pass.
 func TestRandomForms(t *testing.T) {
 	comparisons := 0
 	long.Check(t, 8, func(t *rapid.T) {
@@ -400,8 +400,8 @@ func TestRandomForms(t *testing.T) {
 	t.Logf("%d comparisons", comparisons)
 }
 
-// TestCostIsMonotone: less delta, less noise, more steps and more parts cost no less. In mode Best that holds up to
-// grids and transforms (notBelow), which change with the event but not with delta, so a fault of less than that passes.
+// TestCostIsMonotone: less delta, less noise, more steps and more parts cost no less. In mode Best that holds up to the
+// errors of grids and transforms (notBelow), which change with the event but not with delta. A smaller fault passes.
 // The error of transforms shows most for two steps: at a small delta they may cost more than four.
 func TestCostIsMonotone(t *testing.T) {
 	comparisons := 0

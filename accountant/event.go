@@ -11,7 +11,7 @@ import (
 // Delta or RDP for that. The set of events is closed: Gaussian, RDPLine, PoissonSampled, SelfComposed, Composed,
 // SelectBest, MaxOver, OneOf, SubsetThenRest, Parallel and GroupOf. Functions refuse a pointer to one of them.
 //
-// All events share one neighbouring relation, AddRemove, but for what is inside a GroupOf.
+// All events have one neighbouring relation, AddRemove, except the events inside a GroupOf.
 //
 // An event that holds a list shares it with the caller that made the event. The caller must not change the list while a
 // function reads the event, nor later if the event is to describe what was done. Functions of this package neither
@@ -19,8 +19,8 @@ import (
 type Event interface {
 	// check reports the first invalid value of the event or of a part of it; path names the event for the error.
 	check(path string) error
-	// free reports whether the event provably ignores its data. Every other event has, or may have, a release with
-	// Gaussian noise in it, which no finite epsilon covers at delta 0.
+	// free reports whether the event provably ignores its data. Every other event contains, or may contain, a release
+	// with Gaussian noise, which no finite epsilon covers at delta 0.
 	free() bool
 	// run reports whether the event is a training run, or a choice among several.
 	run() bool
@@ -28,15 +28,14 @@ type Event interface {
 	curve(r *curves) renyi.Curve
 	// pair returns a pair that dominates the event. Call [profiler.pair] instead, which computes each pair once.
 	pair(r *profiler) (*pld.Pair, error)
-	// variance estimates the variance of the event's privacy loss. It hands the parts that are compositions of their
-	// own to d.whole.
+	// variance estimates the variance of the event's privacy loss. It passes parts that are compositions of their own
+	// to d.whole.
 	variance(d *deviations) float64
 	// theorems returns the names of the theorems that curve uses, outermost first, without repeats.
 	theorems() []string
 }
 
-// known reports whether e is of one of the types of events, as a value: a pointer to one, or a type that embeds one, is
-// none.
+// known reports whether e has one of the event types. A pointer to an event and a type that embeds one don't count.
 func known(e Event) bool {
 	switch e.(type) {
 	case Gaussian, RDPLine, PoissonSampled, SelfComposed, Composed, SelectBest, MaxOver, OneOf, SubsetThenRest, Parallel, GroupOf:

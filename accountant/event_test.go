@@ -14,7 +14,7 @@ func TestCountsThatOverflow(t *testing.T) {
 	}
 }
 
-// Invalid values are found in every part of an event, and named by their path.
+// Validate finds invalid values in every part of an event, and names their path.
 func TestPartsAreChecked(t *testing.T) {
 	wrong, good := Event(Gaussian{NoiseMultiplier: -1}), Event(Gaussian{NoiseMultiplier: 1})
 	for want, e := range map[string]Event{

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Epsilons is [Epsilon] at several deltas in (0, 1], of bounds that are computed once: tests that look at many points
-// of an event would spend nearly all of their time on the same bounds. TestManyPoints compares both.
+// Epsilons is [Epsilon] at several deltas in (0, 1], with bounds computed once. Otherwise a test of many points of an
+// event would spend nearly all of its time on the same bounds. TestManyPoints compares both.
 func Epsilons(e Event, o Options, deltas ...float64) ([]float64, error) {
 	return points(e, o, slices.Min(deltas), math.Inf(1), deltas, func(b bound, delta float64) float64 { return b.epsilon(delta).Epsilon })
 }
 
-// Deltas is [Delta] at several epsilons, of an event that isn't free.
+// Deltas is [Delta] at several epsilons, for an event that isn't free.
 func Deltas(e Event, o Options, epsilons ...float64) ([]float64, error) {
 	all, err := points(e, o, 1e-12, 1, epsilons, func(b bound, epsilon float64) float64 { return b.delta(epsilon).Delta })
 	for i, delta := range all {

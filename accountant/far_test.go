@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestFarOut has what once cost several per cent, or had no privacy-loss distribution: very many trials, and deltas far
-// below the rounding of a sum.
+// TestFarOut has events whose bounds once were several per cent too high, or that had no privacy-loss distribution:
+// very many trials, and deltas far below the rounding of a sum.
 func TestFarOut(t *testing.T) {
 	many, err := Logarithmic(1e6)
 	if err != nil {
@@ -29,7 +29,7 @@ func TestFarOut(t *testing.T) {
 	}
 }
 
-// Delta guesses the delta that bounds are to be sharp about. A Gaussian's are known in closed form.
+// Delta guesses the delta that bounds are to be sharp about. A Gaussian's delta has a closed form.
 func TestDeltaFarOut(t *testing.T) {
 	last := 1.0
 	for _, epsilon := range []float64{0.1, 2, 5, 8, 12, 16, 20} {

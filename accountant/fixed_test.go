@@ -38,7 +38,7 @@ func TestFixedTrials(t *testing.T) {
 	if got := (Fixed{7}).Draw(nil); got != 7 {
 		t.Errorf("drew %d trials, want 7", got)
 	}
-	// Two of three candidates are missed by a trial, independently for each of four.
+	// Each of four independent trials misses a given one of three candidates with probability 2/3.
 	if got, want := Missed(Fixed{4}, 3), 16./81; math.Abs(got-want) > 1e-15 {
 		t.Errorf("missed %v, want %v", got, want)
 	}

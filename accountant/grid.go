@@ -7,9 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/float"
 )
 
-// coarsePoints is how many points of the shared grid there are in the smallest standard deviation of a composition.
-// Rounding losses to n points raises their variance by a relative 1/(6 n^2), which raises epsilon by about half as
-// much.
+// coarsePoints is the number of points of the shared grid in the smallest standard deviation of a composition. Rounding
+// losses to n points raises their variance by a relative 1/(6 n^2), which raises epsilon by about half as much.
 const coarsePoints = 100
 
 // gridStep chooses the step of the shared grid from the smallest standard deviation of any composition inside e.
@@ -52,8 +51,8 @@ func gridTail(e Event, delta float64) float64 {
 	return math.Exp(math.Max(pld.DeepestTail, float.Log(delta)-small-logCopies(e)))
 }
 
-// logCopies bounds the logarithm of how often a mass that a window inside of e leaves out counts in e's delta. Windows
-// of a composition of steps leave out little of the whole composition.
+// logCopies bounds log n, if a mass that a window inside e leaves out counts at most n times in e's delta. Windows of a
+// composition of steps leave out little of the whole composition.
 func logCopies(e Event) float64 {
 	most := 0.0
 	inside := func(events ...Event) float64 {

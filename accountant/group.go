@@ -10,17 +10,17 @@ import (
 // MaxRows is the largest Size of a [GroupOf].
 const MaxRows = 128
 
-// GroupOf is Event, as it treats a unit that has up to Size samples, for example all rows of one person: neighbours
-// differ by all of the unit's samples together, added or removed. Size 1 is Event itself, and a group of groups is a
-// group of the product.
+// GroupOf is Event for a unit of up to Size samples, for example all rows of one person: neighbours differ by all of
+// the unit's samples together, added or removed. Size 1 is Event itself, and a group of groups is a group of the
+// product.
 //
-// Its cost is never Size times the cost of Event, which would need a much larger delta. Every part of Event is bounded
-// for Size rows by itself:
+// Its bound is never Size times the cost of Event, which would need a much larger delta. Instead every part of Event
+// has its own bound for Size rows:
 //
 //   - A Poisson-sampled Gaussian step by the mixture of N(k, s^2) against N(0, s^2), k ~ Binomial(Size, rate): the
 //     rows are sampled one by one, and the worst is that all their gradients point in one direction. A Gaussian step on
 //     all data has Size times the sensitivity.
-//   - Compositions, maxima and the best of several runs by those of their parts.
+//   - Compositions, maxima and the best of several runs by the bounds of their parts.
 //   - A Poisson sample, other than of a step, and [SubsetThenRest] by an average over J, the number of rows in the
 //     sample, given that there are any: see docs/proofs/bounds.md, "Several rows of one unit".
 //   - The rows may be in different shards of [Parallel]: it costs at most the composition of its events.
@@ -49,8 +49,8 @@ func (g GroupOf) check(path string) error {
 	return nil
 }
 
-// largestGroup returns the largest number of rows that nested groups have together, given those of the groups around e,
-// or the first one above MaxRows.
+// largestGroup returns the largest number of rows that nested groups have together, or the first one above MaxRows.
+// rows is the number of the groups around e.
 func largestGroup(e Event, rows int) int {
 	if g, ok := e.(GroupOf); ok {
 		rows *= g.Size
@@ -108,8 +108,8 @@ func grouped(e Event) bool {
 	return holds(e, func(e Event) bool { g, ok := e.(GroupOf); return ok && g.Size > 1 })
 }
 
-// spread returns an event of the same cost in which groups stand around Poisson-sampled Gaussian steps alone. e is
-// valid. exact is false if the result is only a bound on e's cost.
+// spread returns an event of the same cost in which groups contain Poisson-sampled Gaussian steps alone. e is valid.
+// exact is false if the result is only a bound on e's cost.
 func spread(e Event) (out Event, exact bool) {
 	if !holds(e, isGroup) {
 		return e, true
@@ -178,7 +178,7 @@ func sampledFirst(c Composed) (PoissonSampled, bool) {
 	return flattened(p), !step
 }
 
-// one returns e, an event with parts that units of one row reach in its own way.
+// one returns e for units of one row, with the groups inside it spread.
 func (s *spreading) one(e Event) Event {
 	switch e := e.(type) {
 	case PoissonSampled:
@@ -250,12 +250,13 @@ type rowsWeight struct {
 const (
 	// mostSizes is the largest number of values of J that spreading.sampled tells apart.
 	mostSizes = 10
-	// negligible is a probability of values of J for which the largest one stands: it is far below any delta of use.
+	// negligible is the probability of the values of J that are replaced by the largest one: far below any useful
+	// delta.
 	negligible = 1e-9
 )
 
 // sampledRows returns values of J ~ Binomial(n, q) given J >= 1, ascending, with weights whose sum is at least 1. Each
-// stands for the values between the one before it and itself.
+// value represents those between the previous one and itself.
 func sampledRows(n int, q float64) []rowsWeight {
 	weights := make([]float64, n+1)
 	total := 0.0
@@ -297,7 +298,7 @@ func (g GroupOf) free() bool { return g.Event.free() }
 
 func (g GroupOf) run() bool { return g.Event.run() }
 
-// The methods below are called of groups around a step alone, by [spread].
+// [spread] leaves groups around steps alone, so the methods below see no other group.
 
 func (g GroupOf) curve(r *curves) renyi.Curve {
 	if s, ok := gaussianStep(g); ok {

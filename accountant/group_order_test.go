@@ -27,8 +27,8 @@ func TestGroupWithARowInEveryShard(t *testing.T) {
 	}
 }
 
-// A tuning that comes first only once groups are spread, by the names of events, is not taken to come first: what came
-// before it may decide its order of scores.
+// A tuning that comes first only after groups are spread, by the sorting of events, doesn't count as the first event:
+// an event before it may decide its order of scores.
 func TestGroupsKeepWhatComesBeforeATuning(t *testing.T) {
 	run, k := DPSGD(0.1, 2, 10), Poisson{Mean: 5}
 	best := SelectBest{Event: run, Repetitions: k}

@@ -64,8 +64,8 @@ func deltasOf(t testing.TB, e Event, epsilons ...float64) []float64 {
 	return deltas
 }
 
-// The delta of one step and of two is that of the mixtures, in the direction that costs more, and the Rényi curve of
-// one is the larger of both divergences.
+// The delta of one step and of two is the mixtures' delta in the costlier direction. The Rényi curve of one step is the
+// larger of both divergences.
 func TestGroupOfStepsAgainstIntegration(t *testing.T) {
 	normal := func(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }
 	for _, c := range []struct {
@@ -265,7 +265,7 @@ func TestGroupOfOneIsTheEvent(t *testing.T) {
 	}
 }
 
-// Without sampling, rows with one gradient are a row with a larger one.
+// Without sampling, several rows with one gradient act as one row with a larger gradient.
 func TestGroupOfAllDataIsLessNoise(t *testing.T) {
 	for _, mode := range []Mode{Paper, Best} {
 		for _, rows := range []int{2, 5, MaxRows} {
@@ -300,8 +300,8 @@ func TestGroupOfGrowsWithItsSize(t *testing.T) {
 	}
 }
 
-// The bound is below the one that takes privacy of one row alone, at the same delta: the naive one multiplies epsilon
-// and needs the smaller delta at which (rows-fold) it is delta.
+// The bound is below the naive one at the same delta. The naive one takes the guarantee for one row, multiplies epsilon
+// by the number of rows, and needs a smaller delta for one row, so that delta holds for all rows.
 func TestGroupOfIsBelowTheNaiveBound(t *testing.T) {
 	run := DPSGD(0.0213, 2, 1878)
 	var candidates []float64

@@ -12,8 +12,8 @@ type Neighbours string
 const (
 	// AddRemove relates datasets that differ by one sample, added or removed.
 	AddRemove Neighbours = "add-or-remove-one"
-	// AddRemoveUnit relates datasets that differ by all samples of one unit, added or removed together: as many as the
-	// event's [GroupOf] says.
+	// AddRemoveUnit relates datasets that differ by all samples of one unit, added or removed together: at most the
+	// Size of the event's [GroupOf].
 	AddRemoveUnit Neighbours = "add-or-remove-unit"
 )
 
@@ -76,7 +76,8 @@ func Delta(e Event, epsilon float64, o Options) (Guarantee, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return Guarantee{}, err
 	}
-	// Bounds are sharp about a delta: guess it, until it is about the one found. Far below it they can be far too high.
+	// Bounds are sharp about a delta: guess it, until the guess is near the result. Far below it bounds can be far too
+	// high.
 	const usual, about, far, most = 1e-5, 0.5, 1e-6, 10
 	g := Guarantee{Delta: math.Inf(1)}
 	var err error

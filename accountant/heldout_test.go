@@ -9,22 +9,22 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A tinyTuning selects on held-out samples, in the small: a sample is 0 or 1, a model too, and all laws are finite, so
-// that the law of what it releases can be added up. It shares no code with the accountant.
+// A tinyTuning is a small model of selection on held-out samples: samples and models are 0 or 1, and all laws are
+// finite, so the law of its releases can be added up. It shares no code with the accountant.
 //
-// A trial on D releases the majority of D, or the other model, with probability lie. Its score is what the held-out
-// samples count for the model, plus noise. The best trial wins, of equals the first. The final run on D releases the
-// majority of D if the winner is 0, and the other one if it is 1, or else the contrary, with probability finalLie. At
-// last it is counted what the held-out samples count for that model, plus noise.
+// A trial on D releases the majority of D, or the other model, with probability lie. Its score is the sum of the
+// held-out samples' counts for the model, plus noise. The best trial wins, and the first of equal ones. The final run
+// on D releases the majority of D if the winner is 0, and the other model if it is 1; with probability finalLie it
+// releases the opposite. The last count is the held-out samples' sum for that model, plus noise.
 type tinyTuning struct {
 	holdout       float64
 	lie, finalLie float64
 	scores, last  [3]float64    // the laws of noise -1, 0 and 1, symmetric
-	counts        [2][2]float64 // what a sample counts, by its value and the model: -1, 0 or 1
+	counts        [2][2]float64 // a sample's count, by its value and the model: -1, 0 or 1
 	trials        []float64     // the law of K, from 0 on
 }
 
-// law returns the probabilities of what is released: the winner or none, the final model and the last count.
+// law returns the probabilities of the releases: the winner or none, the final model and the last count.
 func (m tinyTuning) law(samples []int) map[string]float64 {
 	law := map[string]float64{}
 	for split := range 1 << len(samples) {
@@ -107,7 +107,7 @@ func hockeyStick(p, q map[string]float64, x float64) float64 {
 	return sum
 }
 
-// A pair has the masses of a mechanism's outcomes with and without a sample.
+// A pair holds the masses of a mechanism's outcomes with and without a sample.
 type pair [][2]float64
 
 func (p pair) reversed() pair {
@@ -123,8 +123,8 @@ func shifted(noise [3]float64) pair {
 	return pair{{0, noise[0]}, {noise[0], noise[1]}, {noise[1], noise[2]}, {noise[2], 0}}
 }
 
-// selected bounds what the best of K outcomes of trial, by any order of them and of random tags, followed by an outcome
-// of last, costs at x = e^epsilon.
+// selected bounds the cost at x = e^epsilon of the best of K outcomes of trial, by any order of outcomes and random
+// tags, followed by an outcome of last.
 func selected(trial, last pair, trials []float64, x float64) float64 {
 	sum := 0.0
 	for _, o := range last {
@@ -137,9 +137,9 @@ func selected(trial, last pair, trials []float64, x float64) float64 {
 }
 
 // worstOrder bounds the integral of (s1 - c s0)+ over all orders, s1 and s0 the densities of the selected outcome: by
-// Theorem 1 of docs/proofs/bounds.md the worst order grows an interval of losses, of which what is added above counts.
-// Outcomes are cut into cells; in the square of cells (i, j), in which the interval's ends are, what is placed above
-// counts the most that it can there.
+// Theorem 1 of docs/proofs/bounds.md the worst order grows an interval of losses, and only losses added above count.
+// Outcomes are cut into cells. While the interval's ends are in the square of cells (i, j), losses added above count at
+// their maximum in the square.
 func worstOrder(trial pair, trials []float64, c float64) float64 {
 	slope := func(z float64) float64 { // of E z^K
 		sum := 0.0
@@ -192,7 +192,7 @@ func worstOrder(trial pair, trials []float64, c float64) float64 {
 	return best
 }
 
-// runs bounds what a sample costs that is trained on, whatever the other samples and whichever of them are held out.
+// runs bounds the cost of a sample that is trained on, for any other samples and any of them held out.
 func (m tinyTuning) runs(samples []int, added int, reverse bool, x float64) float64 {
 	most := 0.0
 	for split := range 1 << len(samples) {
@@ -216,7 +216,7 @@ func (m tinyTuning) runs(samples []int, added int, reverse bool, x float64) floa
 	return most
 }
 
-// heldOut bounds what a held-out sample costs.
+// heldOut bounds the cost of a held-out sample.
 func (m tinyTuning) heldOut(reverse bool, x float64) float64 {
 	scores, last := shifted(m.scores), shifted(m.last)
 	if reverse {
@@ -235,8 +235,8 @@ func (m tinyTuning) costs(samples []int, added int, reverse bool, epsilon float6
 	return hockeyStick(p, q, x), m.runs(samples, added, reverse, x), m.heldOut(reverse, x)
 }
 
-// Selecting on held-out samples costs no more than training or scoring alone, and even no more than both by their
-// probabilities.
+// Selecting on held-out samples costs no more than the costlier of training and scoring alone, and no more than their
+// average by the probabilities.
 func TestHeldOutSamplesCostNoMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		noise := func(name string) [3]float64 {
@@ -302,9 +302,9 @@ func TestHeldOutSamplesNeedBothBounds(t *testing.T) {
 	}
 }
 
-// What the event of held-out samples charges is more than the truth, by numeric integration, for trials that draw one
-// of two models, whose scores a sample moves in opposite directions, and a last score. The truth is up to about 0.7 of
-// the charge: two models tell less than the score itself, which the charge is for.
+// The event of held-out samples charges more than the truth by numeric integration. Trials draw one of two models,
+// whose scores a sample moves in opposite directions, and a last score follows. The truth is up to about 0.7 of the
+// charge: two models reveal less than the scores, which are charged.
 func TestHeldOutEventBoundsGaussianScores(t *testing.T) {
 	normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	for _, c := range []struct {
@@ -351,7 +351,7 @@ func TestHeldOutEventBoundsGaussianScores(t *testing.T) {
 			for i, epsilon := range epsilons {
 				for _, order := range [][2][3]float64{{p, q}, {q, p}} {
 					truth := 0.0
-					// The last score is N(0, 1) or N(1/sigma, 1), up to a turn that depends on the model.
+					// The last score is N(0, 1) or N(1/sigma, 1), up to a sign that depends on the model.
 					for w, a := range order[0] {
 						level := epsilon + math.Log(order[1][w]/a)
 						if a > 0 {

@@ -13,10 +13,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Two oracles. testdata/inversion.json holds the delta of single runs in both directions, which inversion.py has
-// computed in high precision by a method that shares nothing with this package; it can't see anything between its
-// points, nor compositions of different runs. And witness bounds the truth of any event from below, by mechanisms that
-// have a closed form; it is the truth for trees of Gaussians and weak for many sampled steps.
+// There are two oracles. testdata/inversion.json has the delta of single runs in both directions, which inversion.py
+// has computed in high precision by a method that shares nothing with this package. It checks only its own points, and
+// no compositions of different runs. The function witness bounds the truth of any event from below, by mechanisms with
+// a closed form. It is the truth for trees of Gaussians, and weak for many sampled steps.
 
 type inversion struct {
 	Rate         float64 `json:"rate"`
@@ -126,7 +126,7 @@ func TestInversionsAgainstClosedForms(t *testing.T) {
 	t.Logf("%d comparisons", comparisons)
 }
 
-// gaussianPart is mu^2 of a Gaussian mechanism that e may be, or be followed by others: e's truth is at least its cost.
+// gaussianPart is mu^2 of a Gaussian mechanism that e may be or contain: e truly costs at least as much.
 func gaussianPart(e accountant.Event) *big.Float {
 	total := real(0)
 	switch e := e.(type) {
@@ -182,7 +182,7 @@ func largest(events []accountant.Event, of func(accountant.Event) *big.Float) *b
 	return top
 }
 
-// witness is a delta at epsilon that some mechanism described by e has: e's bound must not be below. For trees of
+// witness is the delta at epsilon of some mechanism described by e, so e's bound must not be below. For trees of
 // Gaussians under composition and maxima it is the truth.
 func witness(e accountant.Event, epsilon *big.Float) *big.Float {
 	best := real(0)
@@ -266,7 +266,7 @@ func once(shape float64) accountant.Repetitions {
 	return accountant.TruncatedNegativeBinomial{Shape: shape, Success: 1}
 }
 
-// weaker has half as much noise again everywhere, and otherwise the shape of e.
+// weaker returns e with 1.5 times the noise everywhere.
 func weaker(e accountant.Event) accountant.Event { return withNoise(e, 1.5) }
 
 func withNoise(e accountant.Event, factor float64) accountant.Event {

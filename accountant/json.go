@@ -22,8 +22,8 @@ var errLongJSON = fmt.Errorf("%w: more than %d bytes", ErrInvalid, maxJSONBytes)
 //
 // A kind has the same members and the same meaning in every version; an event of another meaning gets another kind.
 // Numbers are the shortest decimals that read back as the same float64. Default orders of an [RDPLine] are written as
-// the orders that they stand for. An event that is invalid, nested deeper than 64 levels or longer than 1 MiB is an
-// error that wraps [ErrInvalid].
+// their present values. An event that is invalid, nested deeper than 64 levels or longer than 1 MiB is an error that
+// wraps [ErrInvalid].
 func MarshalEvent(e Event) ([]byte, error) {
 	var w objects
 	o := w.event(e, 1)
@@ -84,7 +84,7 @@ type object struct {
 	Events              []*object `json:"events,omitzero"` // which may be empty
 }
 
-// number is a number in the notation of %g. Other notations are read, too, but a version writes what others wrote.
+// number is a number in the notation of %g. Other notations are read, too. All versions write the same.
 type number float64
 
 func (v number) MarshalJSON() ([]byte, error) {
@@ -181,7 +181,7 @@ func decodeEvent(text []byte, depth int) (Event, error) {
 	case "gaussian":
 		e = Gaussian{NoiseMultiplier: r.real("noise_multiplier")}
 	case "rdp_line":
-		// Zero orders stand for the default, which may change.
+		// Zero orders mean the default, which may change.
 		l := RDPLine{Slope: r.real("slope"), Orders: Orders{Low: r.count("low_order"), High: r.count("high_order")}}
 		if l.Orders == (Orders{}) {
 			r.fail("low_order 0 and high_order 0")

@@ -73,7 +73,7 @@ func TestJSONForms(t *testing.T) {
 	}
 }
 
-// Default orders are written as the orders that they are today, and other notations of a text are read.
+// Default orders are written as their present values, and other notations of a text are read.
 func TestJSONNotations(t *testing.T) {
 	text, err := MarshalEvent(RDPLine{Slope: 1})
 	if want := `{"kind":"rdp_line","slope":1,"low_order":2,"high_order":256}`; err != nil || string(text) != want {

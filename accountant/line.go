@@ -11,9 +11,9 @@ import (
 // Random search fixes the line before it draws a candidate, and then fits the candidate's noise or steps to the line
 // ([random_search], CalibrateNoiseToLine, CalibrateStepsToLine). Zero Orders mean 2 to 256.
 //
-// At orders above Orders its curve is infinite, even if the options have higher orders. Below Orders it is that at
-// Orders.Low, since divergences grow with the order. In mode [Best] a line has the privacy-loss distribution that the
-// divergences at its orders, in both directions, allow at worst: at each epsilon some mechanism below the line has it.
+// At orders above Orders its curve is infinite, even if the options have higher orders. Below Orders it is the value at
+// Orders.Low, since divergences grow with the order. In mode [Best] a line has the worst privacy-loss distribution that
+// the divergences at its orders allow in both directions: at each epsilon some mechanism below the line has its delta.
 type RDPLine struct {
 	Slope  float64
 	Orders Orders
@@ -53,9 +53,9 @@ func lineInside(e Event) bool {
 	return holds(e, func(part Event) bool { _, ok := part.(RDPLine); return ok })
 }
 
-// belowCurve lowers d, the pair of an event that is made from a line and other events, to the divergences that the
-// event's Rényi curve allows. The pair of a line holds the worst of all mechanisms below it, at each epsilon another,
-// and a composition of such pairs may cost more than the sum of the curves does.
+// belowCurve lowers d, the pair of an event made from a line and other events, to the divergences that the event's
+// Rényi curve allows. At each epsilon the pair of a line has the delta of the worst mechanism below the line, and
+// another mechanism at another epsilon. So a composition of such pairs may cost more than the sum of the curves.
 func (r *profiler) belowCurve(d *pld.Pair, e Event) (*pld.Pair, error) {
 	o := Options{Mode: Best, Orders: defaultOrders}
 	c := newCurves(o)
@@ -67,7 +67,7 @@ func (r *profiler) belowCurve(d *pld.Pair, e Event) (*pld.Pair, error) {
 	return pld.Minimum(d, allowed)
 }
 
-// variance is that of the Gaussian mechanism whose Rényi curve is the line.
+// variance returns the variance of the Gaussian mechanism whose Rényi curve is the line.
 func (l RDPLine) variance(*deviations) float64 { return 2 * l.Slope }
 
 func (RDPLine) theorems() []string { return []string{"line above RDP"} }

@@ -25,7 +25,7 @@ func TestLineCurve(t *testing.T) {
 		case a > 24:
 			want = math.Inf(1)
 		}
-		// Above the line by more than rounding, by which a mechanism that was fitted to it may be above it.
+		// Above the line by more than rounding: a mechanism fitted to the line may be above it by rounding.
 		if !(c[a] > want && c[a] < want*(1+1e-14)) && !(math.IsInf(want, 1) && math.IsInf(c[a], 1)) {
 			t.Errorf("order %d: %v, want a little more than %v", a, c[a], want)
 		}
@@ -58,8 +58,8 @@ func around(e Event) map[string]Event {
 	}
 }
 
-// TestLineIsThatOfAGaussian: the curve of a Gaussian mechanism is a line, and that is all the Rényi bounds know of
-// either. (A sampled Gaussian has a formula of its own; around hides the Gaussian from it.)
+// TestLineIsThatOfAGaussian: the curve of a Gaussian mechanism is a line, so the Rényi bounds can't tell the two apart.
+// (A sampled Gaussian has a formula of its own; around hides the Gaussian from it.)
 func TestLineIsThatOfAGaussian(t *testing.T) {
 	const slope = 0.02
 	lines, gaussians := around(RDPLine{Slope: slope}), around(Gaussian{NoiseMultiplier: math.Sqrt(1 / (2 * slope))})
@@ -73,7 +73,8 @@ func TestLineIsThatOfAGaussian(t *testing.T) {
 	}
 }
 
-// TestLineEndsWithItsOrders: more orders in the options are of no use, and others than the line's give no guarantee.
+// TestLineEndsWithItsOrders: more orders in the options change nothing, and orders outside the line's give no
+// guarantee.
 func TestLineEndsWithItsOrders(t *testing.T) {
 	for name, e := range around(RDPLine{Slope: 0.02, Orders: Orders{Low: 2, High: 24}}) {
 		if name == "variant 1, q 0" {
@@ -121,7 +122,7 @@ func TestLineInModeBest(t *testing.T) {
 		if !strings.Contains(g.Bound, "line") {
 			t.Errorf("%s: bound %q", name, g.Bound)
 		}
-		// Shards have the bounds of each together.
+		// Shards have the bounds of all parts.
 		want := 4
 		if p, ok := e.(Parallel); ok && len(p.Events) > 1 {
 			want = 3
@@ -134,7 +135,7 @@ func TestLineInModeBest(t *testing.T) {
 			t.Errorf("%s: at least %v, %v, want ErrInvalid", name, least, err)
 		}
 	}
-	// Nothing is lost where the line has no part.
+	// A line that isn't part of an event leaves its bound as it is.
 	e := Variant1(0, Poisson{Mean: 15}, DPSGD(0.01, 2, 500))
 	p := e.(SubsetThenRest)
 	p.Tune = Baseline(Poisson{Mean: 15}, RDPLine{Slope: 0.02})
@@ -143,12 +144,12 @@ func TestLineInModeBest(t *testing.T) {
 	}
 }
 
-// TestLineCostsAreBelowRenyi checks what the privacy-loss distribution of a line is worth beside mode tight, which has
-// Rényi divergences alone. A line of few orders gains the most, as its conversion to delta is far from a Gaussian's.
+// TestLineCostsAreBelowRenyi checks by how much the privacy-loss distribution of a line improves on mode tight, which
+// has Rényi divergences alone. A line of few orders gains the most: its conversion to delta is far from a Gaussian's.
 func TestLineCostsAreBelowRenyi(t *testing.T) {
 	for i, c := range []struct {
 		line                       RDPLine
-		alone, baseline, one, both float64 // epsilon over that of mode tight, at most: of the line, variants 1 and 2
+		alone, baseline, one, both float64 // maximum ratio to mode tight's epsilon: of the line, variants 1 and 2
 	}{
 		{RDPLine{Slope: 0.05}, 1, 1, 0.9, 0.9},
 		{RDPLine{Slope: 0.02}, 1, 1, 0.9, 0.86},
@@ -229,8 +230,8 @@ func TestLineIsChecked(t *testing.T) {
 	}
 }
 
-// TestFittedToALine: a candidate that is fitted to a line stays below it at all orders of the line, and then no plan
-// around the line costs less than around the fitted run.
+// TestFittedToALine: a candidate that is fitted to a line stays below it at all orders of the line. So no plan around
+// the line costs less than the same plan around the fitted run.
 func TestFittedToALine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slope := math.Exp(rapid.Float64Range(-7, 0).Draw(t, "log slope"))

@@ -30,7 +30,7 @@ type pairOrError struct {
 }
 
 const (
-	// widestTail is the tail from which on windows aren't made narrower.
+	// widestTail is the maximum tail of a window: narrower windows aren't tried.
 	widestTail = 1e-10
 	// finestStep is the smallest step of a grid, far above a rounding of 1.
 	finestStep = 0x1p-40
@@ -115,11 +115,11 @@ func (r *profiler) chargeEach(d *pld.Pair, err error, each int) (*pld.Pair, erro
 	return r.withinWork(d)
 }
 
-// manyTrials is the mean number of trials from which on cells are half as wide: an epsilon takes less than one and a
-// half times as long, and what the cells add to it falls by a third to a half.
+// manyTrials is the minimum mean number of trials for which cells are half as wide: an epsilon takes less than one and
+// a half times as long, and the cells' error in it falls by a third to a half.
 const manyTrials = 75
 
-// cells returns the number of cells that stand for a selection's losses, where count is the usual one.
+// cells returns the number of cells for a selection's losses. count is the usual number.
 func (r *profiler) cells(count int, k Repetitions) int {
 	if k.Expected() >= manyTrials {
 		count *= 2
@@ -137,7 +137,7 @@ func (r *profiler) withinWork(d *pld.Pair) (*pld.Pair, error) {
 	return d, nil
 }
 
-// lower lowers the deltas in hat, at renyi.EpsilonHat(a) for index a, to the deltas of e's pair.
+// lower lowers hat[a], a delta at renyi.EpsilonHat(a), to the delta of e's pair.
 func (r *profiler) lower(hat []float64, e Event) {
 	d, err := r.pair(e)
 	if err != nil {
@@ -192,8 +192,8 @@ func (r *profiler) largest(events []Event) (profile, error) {
 	return all, nil
 }
 
-// plan adds the bound with one order to pairs, a plan's bound by pairs, if tune is the best of several trials whose
-// number the theorem on one order covers.
+// plan adds the bound with one order to pairs, a plan's bound by pairs. It does so if tune is the best of several
+// trials and the theorem on one order covers their number.
 func (r *profiler) plan(pairs pld.Profile, tune Event, final *pld.Pair, q float64, v pld.Variant) (profile, error) {
 	best, ok := tune.(SelectBest)
 	if !ok {

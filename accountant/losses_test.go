@@ -54,8 +54,7 @@ func TestAgainstDPAccounting(t *testing.T) {
 	}
 }
 
-// TestFinerGridsLowerTheBound checks the direction in which discretisation errs: a grid with half the step never gives
-// more.
+// TestFinerGridsLowerTheBound checks that discretisation errs upwards: half the step never gives a larger bound.
 func TestFinerGridsLowerTheBound(t *testing.T) {
 	for _, e := range []Event{
 		DPSGD(0.0213, 1, 1878),

@@ -12,9 +12,9 @@ type MaxOver struct {
 }
 
 // Parallel splits the data into disjoint shards in a way that does not depend on the samples' values, and runs the i-th
-// of Events on the i-th shard (Corollary [RDP_parallel]). A sample is in one shard only, so that at every epsilon the
-// delta is the largest of the shards'. That holds for runs which depend on what others released, and for a random split
-// that draws each sample's shard by itself.
+// of Events on the i-th shard (Corollary [RDP_parallel]). A sample is in one shard only, so at every epsilon the delta
+// is the maximum over the shards. That holds for runs which depend on other runs' releases, and for a random split that
+// draws each sample's shard by itself.
 type Parallel struct {
 	Events []Event
 }

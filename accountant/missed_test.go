@@ -26,7 +26,7 @@ func TestMissedIsTheSum(t *testing.T) {
 	}
 }
 
-// TestMissedEnds: at the ends of what distributions may be, a probability, and never NaN.
+// TestMissedEnds: distributions at the ends of their range give a probability, and never NaN.
 func TestMissedEnds(t *testing.T) {
 	for _, r := range []Repetitions{
 		Poisson{5e-324}, Poisson{1e300}, TruncatedPoisson{5e-324}, TruncatedPoisson{1e300}, TruncatedNegativeBinomial{-1 + 0x1p-53, 5e-324},

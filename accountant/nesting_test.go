@@ -45,7 +45,7 @@ func TestNestingsOfOneMechanism(t *testing.T) {
 	}
 }
 
-// What comes before a tuning may change its orders of scores, so it isn't taken for the final run.
+// An event before a tuning may change its orders of scores, so it doesn't count as the final run.
 func TestOrderOfCompositionsMatters(t *testing.T) {
 	run := DPSGD(0.01, 2, 5000)
 	two := Variant2(0.1, Poisson{Mean: 45}, run).(Composed)

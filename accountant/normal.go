@@ -7,13 +7,12 @@ import (
 	"slices"
 )
 
-// normal returns the normal form of a valid event: another event that describes the same mechanism, or one that it
-// dominates and is dominated by. Events that describe one mechanism by different nesting have one normal form, and so
-// the same cost.
+// normal returns the normal form of a valid event. It describes the same mechanism, or one that dominates it and that
+// it dominates. Events that describe one mechanism by different nesting have one normal form, and so the same cost.
 //
-// In a normal form no event ignores its data but an empty Composed, a draw or a sample is of more than one event at
-// rates below 1, and a composition is flat: either one event, or a Composed of what composition returns. Groups are
-// left where they are; [spread] moves them to the steps.
+// In a normal form only an empty Composed ignores its data, a draw has more than one event, a sample's rate is below 1,
+// and a composition is flat: either one event, or a Composed as sequence.event returns it. Groups stay where they are;
+// [spread] moves them to the steps.
 func normal(e Event) Event {
 	if e.free() {
 		return Composed{}
@@ -80,7 +79,7 @@ func normals(events []Event) []Event {
 	return out
 }
 
-// identity is equal for equal events alone.
+// identity returns a text that is the same for equal events only.
 func identity(e Event) string { return fmt.Sprintf("%#v", e) }
 
 // alternativesOf returns the normal forms of the events that cost something, and of those nested inside of an event of
@@ -100,7 +99,7 @@ func alternativesOf(events []Event, nested func(Event) ([]Event, bool)) (all []E
 	return all
 }
 
-// drawOf returns the normal form of a draw, in which each event stands once.
+// drawOf returns the normal form of a draw, which has each event once.
 func drawOf(o OneOf) Event {
 	var all draws
 	all.add(o, 1, normal)
@@ -127,7 +126,7 @@ type drawnEvent struct {
 
 type draws []drawnEvent
 
-// add adds the normal forms of the events of a draw that itself happens with the given probability.
+// add adds the normal forms of a draw's events. The draw itself happens with the given probability.
 func (d *draws) add(o OneOf, probability float64, form func(Event) Event) {
 	events, probabilities := o.drawn()
 	for i, e := range events {
@@ -143,7 +142,7 @@ func (d *draws) add(o OneOf, probability float64, form func(Event) Event) {
 
 // A sequence is a composition as its bounds see it: which event comes first, and how often each takes place. Pairs and
 // Rényi curves of a composition don't depend on the order of its events. But a tuning that comes first has a sharper
-// bound, with one order of scores for all that comes later: events before it could change what its orders are.
+// bound, with one order of scores for all later events. Events before it could change its orders.
 type sequence struct {
 	first Event
 	parts []repeated // by identity, each once
@@ -155,8 +154,8 @@ type repeated struct {
 	count    int
 }
 
-// sequenceOf returns the sequence of an event. It normalises each part once, as nested events would take time that
-// doubles with every level otherwise.
+// sequenceOf returns the sequence of an event. It normalises each part once: otherwise every level of nesting would
+// double the time.
 func sequenceOf(e Event) (s sequence) {
 	if e.free() {
 		return s
@@ -202,7 +201,7 @@ func (s sequence) times(count int) sequence {
 	return s
 }
 
-// append adds what comes after s.
+// append adds the events of later after those in s.
 func (s *sequence) append(later sequence) {
 	if s.first == nil {
 		s.first = later.first
@@ -220,9 +219,9 @@ func (s *sequence) append(later sequence) {
 	}
 }
 
-// event returns the composition as an event. It begins with a tuning if the sequence does, and otherwise with something
-// else. Where something else may yet become a tuning, such as a group of one, it begins with what comes first, so that
-// this stays so when [spread] has moved the groups.
+// event returns the composition as an event. The result begins with a tuning if and only if the sequence does. If
+// another part may yet become a tuning, such as a group of one, the result begins with the sequence's first event, so
+// that this also holds after [spread] has moved the groups.
 func (s sequence) event() Event {
 	begins := isTuning(s.first) || slices.ContainsFunc(s.parts, func(p repeated) bool { return !isTuning(p.event) && holds(p.event, isSelection) })
 	var first, plain, tunings []Event
@@ -269,7 +268,7 @@ func isTuning(e Event) bool {
 	return false
 }
 
-// later returns what comes after the tuning that a composition in normal form begins with.
+// later returns the events after the tuning that a composition in normal form begins with.
 func (c Composed) later() Event {
 	if rest := c.Events[1:]; len(rest) != 1 {
 		return Composed{Events: rest}

@@ -75,7 +75,7 @@ func TestNormalFormsKeepCountsThatOverflow(t *testing.T) {
 	}
 }
 
-// A draw keeps its weights in groups, and for the delta of a trial.
+// A draw keeps its weights inside groups, and in the delta of a trial.
 func TestDrawsKeepTheirWeights(t *testing.T) {
 	dear, cheap := Event(Gaussian{NoiseMultiplier: 1}), Event(Gaussian{NoiseMultiplier: 4})
 	drawn := func(w ...float64) OneOf { return OneOf{Events: []Event{dear, cheap}, Weights: w} }
@@ -90,7 +90,7 @@ func TestDrawsKeepTheirWeights(t *testing.T) {
 		}
 	}
 
-	// Where a curve says nothing, the deltas of a trial are all that is known: theirs is the average, in mode paper the
+	// Where the curve gives no bound, only the deltas of a trial are known: their average counts, in mode paper the
 	// largest.
 	r := newCurves(Options{Mode: Tight, Orders: Orders{Low: 2, High: 32}})
 	d, c, hat := r.deltaHat(dear), r.deltaHat(cheap), r.deltaHat(drawn(1, 3))
@@ -109,7 +109,7 @@ func TestDrawsKeepTheirWeights(t *testing.T) {
 	}
 }
 
-// The probabilities that are charged are at least those of the draw, however they are rounded.
+// The charged probabilities are at least the draw's probabilities, with any rounding.
 func TestChargedProbabilities(t *testing.T) {
 	for _, weights := range [][]float64{{1, 2}, {1, 1, 1}, {1e-300, 1}, {0.1, 0.2, 0.3, 0.4}, {3e300, 1e-3}} {
 		o := OneOf{Weights: weights}
@@ -127,7 +127,7 @@ func TestChargedProbabilities(t *testing.T) {
 	}
 }
 
-// What comes after a tuning is all taken for its final run.
+// All events after a tuning count as its final run.
 func TestLaterEventsAreTheFinalRun(t *testing.T) {
 	query, run, k := Event(Gaussian{NoiseMultiplier: 7}), DPSGD(0.1, 2, 10), Poisson{Mean: 5}
 	for name, first := range map[string]Event{
@@ -149,8 +149,8 @@ func TestLaterEventsAreTheFinalRun(t *testing.T) {
 	}
 }
 
-// A plan with later events costs no less than its parts: than the tuning alone, where what follows costs little, and
-// than all that follows, where the tuning costs little.
+// A plan with later events costs no less than its parts: no less than the tuning alone, if the later events cost
+// little, and no less than the later events, if the tuning costs little.
 func TestLaterEventsAndTuningBothCount(t *testing.T) {
 	k := Poisson{Mean: 3}
 	plans := func(run Event) map[string]Event {

@@ -10,10 +10,10 @@ import (
 // OneOf runs one of Events, drawn at random with public probabilities that are proportional to Weights and don't depend
 // on the data. Nil Weights draw each with the same probability.
 //
-// The draw may be released with the outcome, so the event's divergence at every epsilon is the average of those of
-// Events, and not their maximum. That holds for a trial, whose candidate is drawn before anything is learnt. It doesn't
-// hold for a run whose candidate was chosen by looking at the data, such as the final run of a tuning: for that use
-// [MaxOver].
+// The draw may be released with the outcome, so the event's divergence at every epsilon is the average of the
+// divergences of Events, and not their maximum. That holds for a trial, whose candidate is drawn before anything is
+// learnt. It doesn't hold for a run whose candidate was chosen by looking at the data, such as the final run of a
+// tuning: for that use [MaxOver].
 //
 // Modes Tight and Best charge the average. Mode Paper charges the maximum over the events of positive weight, as the
 // paper does (Lemma [param_tuning]).
@@ -50,10 +50,10 @@ func (o OneOf) weight(i int) float64 {
 	return o.Weights[i]
 }
 
-// leastProbability stands for all smaller probabilities above 0: masses are raised to it, so that none underflows.
+// leastProbability replaces all smaller probabilities above 0, so that no mass underflows.
 const leastProbability = 0x1p-200
 
-// drawn returns the events that may be drawn, with their probabilities, which add up to 1 but for rounding.
+// drawn returns the events that may be drawn, with their probabilities, which add up to 1 up to rounding.
 func (o OneOf) drawn() (events []Event, probabilities []float64) {
 	total := 0.0
 	for i := range o.Events {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The delta of a draw among Gaussian mechanisms is the average of theirs.
+// The delta of a draw among Gaussian mechanisms is the average of their deltas.
 func TestDrawnGaussians(t *testing.T) {
 	noises, weights := []float64{1, 2, 8}, []float64{1, 3, 16}
 	o := OneOf{Weights: weights}
@@ -29,7 +29,7 @@ func TestDrawnGaussians(t *testing.T) {
 }
 
 // The Rényi curve of a draw among Gaussian mechanisms is log(sum of w e^{(a-1) a/(2 s^2)})/(a-1), and in mode Paper the
-// largest of theirs.
+// largest of their curves.
 func TestDrawnGaussiansRDP(t *testing.T) {
 	o := OneOf{Events: []Event{Gaussian{NoiseMultiplier: 1}, Gaussian{NoiseMultiplier: 3}}, Weights: []float64{1, 9}}
 	tight, err := RDP(o, Options{Mode: Tight})
@@ -52,8 +52,8 @@ func TestDrawnGaussiansRDP(t *testing.T) {
 	}
 }
 
-// Drawing costs no more than the costliest candidate and no less than its share of it; more weight on what costs more
-// costs more.
+// A draw costs no more than its costliest candidate, and no less than that candidate's share. More weight on a costlier
+// candidate raises the cost.
 func TestDrawnTrialsCostLess(t *testing.T) {
 	cheap, dear, k := DPSGD(0.01, 4, 300), DPSGD(0.01, 1.5, 300), Poisson{Mean: 8}
 	for name, plan := range map[string]func(trial, final Event) Event{
@@ -93,7 +93,7 @@ func TestWeightsAreChecked(t *testing.T) {
 	}
 }
 
-// A candidate that is hardly ever drawn still counts, where nothing else does.
+// A rare candidate still counts if it is the only one that costs anything.
 func TestRareCandidate(t *testing.T) {
 	for _, rare := range []float64{1e-3, 1e-100, 1e-300, math.SmallestNonzeroFloat64} {
 		o := OneOf{Events: []Event{Gaussian{NoiseMultiplier: 0.05}, Composed{}}, Weights: []float64{rare, 1}}
@@ -107,7 +107,7 @@ func TestRareCandidate(t *testing.T) {
 	}
 }
 
-// Weights count in proportion, equal events together, and what has weight 0 not at all.
+// Weights count in proportion, equal events count together, and an event of weight 0 doesn't count.
 func TestDrawsOfOneLaw(t *testing.T) {
 	long.Check(t, 6, func(t *rapid.T) {
 		a, b := Event(Gaussian{NoiseMultiplier: rapid.Float64Range(0.5, 4).Draw(t, "a")}), Event(DPSGD(0.1, rapid.Float64Range(0.5, 4).Draw(t, "b"), 3))

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/long"
 )
 
-// TestDeepCellsFall checks that the bound on divergences falls with epsilon, to nothing far out, where K is so large
-// that phi1 differs by orders of magnitude between the ends of a cell.
+// TestDeepCellsFall checks that the bound on divergences falls with epsilon, to 0 far out, if K is so large that phi1
+// differs by orders of magnitude between the ends of a cell.
 func TestDeepCellsFall(t *testing.T) {
 	for _, base := range []Event{DPSGD(0.1, 1, 100), DPSGD(0.03, 1, 3000)} {
 		d, err := newProfiler(pld.NewGrid(gridStep(base), 1e-20)).pair(base)
@@ -39,8 +39,8 @@ func TestDeepCellsFall(t *testing.T) {
 	}
 }
 
-// TestExtremeRepetitions has distributions of K that are K = 1 but for nothing, and others whose derivatives are no
-// float64s: bounds were 0 for both.
+// TestExtremeRepetitions has distributions with K = 1 almost surely, and others whose derivatives exceed the float64s:
+// bounds were 0 for both.
 func TestExtremeRepetitions(t *testing.T) {
 	best := Options{Mode: Best}
 	one := mustEpsilon(t, Gaussian{1}, 1e-5, best)
@@ -73,8 +73,8 @@ func TestExtremeRepetitions(t *testing.T) {
 	}
 }
 
-// TestAttainedAtItsEnds checks that Attained is below mode Best's bound, and a number, where either has nothing but
-// roundings or tails to go by.
+// TestAttainedAtItsEnds checks that Attained is a number below mode Best's bound, at plans where one of them consists
+// of roundings or tails alone.
 func TestAttainedAtItsEnds(t *testing.T) {
 	once := TruncatedNegativeBinomial{Shape: 1, Success: 1}
 	base := DPSGD(0.0165, 2, 2424)

@@ -19,7 +19,7 @@ func Variant1Of(q float64, r Repetitions, trial, final Event) Event {
 }
 
 // Variant2 returns the event of tuning on a random subset of rate q and training the final model on all of the data. r
-// and base are those of [Variant1].
+// and base mean the same as in [Variant1].
 func Variant2(q float64, r Repetitions, base Event) Event { return Variant2Of(q, r, base, base) }
 
 // Variant2Of is [Variant2] for trials and a final run of different events, as [Variant1Of].
@@ -32,9 +32,9 @@ func Baseline(r Repetitions, base Event) Event {
 	return SelectBest{Event: base, Repetitions: r}
 }
 
-// HeldOutScores returns the event of a sample that is held out from training: the best of trials by a noisy score each,
-// and then a score of the released model. noiseMultiplier is relative to what one sample can change a score by. The
-// event of a whole plan is [Parallel] of this one and of that of its runs, see docs/proofs/held-out.md.
+// HeldOutScores returns the event of a sample that is held out from training: the best of several trials by their noisy
+// scores, and then a score of the released model. noiseMultiplier is relative to the most that one sample can change a
+// score. The event of a whole plan is [Parallel] of this event and the event of its runs: see docs/proofs/held-out.md.
 func HeldOutScores(r Repetitions, noiseMultiplier float64) Event {
 	score := Gaussian{NoiseMultiplier: noiseMultiplier}
 	return Composed{Events: []Event{SelectBest{Event: score, Repetitions: r}, score}}

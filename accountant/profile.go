@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/float"
 )
 
-// padded raises a delta by more than the rounding of its last sums and exponentials and the underflow of a side's
-// masses. NaN becomes 1.
+// padded raises a delta by more than its last sums and exponentials can lose by rounding and a side's masses by
+// underflow. NaN becomes 1.
 func padded(delta float64) float64 {
 	if !(delta < 1) { // NaN too, which is no bound
 		return 1
@@ -26,7 +26,7 @@ func (b profileBound) delta(epsilon float64) Guarantee {
 	return Guarantee{Epsilon: epsilon, Delta: padded(b.profile.DeltaAt(epsilon)), Bound: b.name}
 }
 
-// epsilon returns the upper end of the bracket, at which the profile has been found to be at most delta.
+// epsilon returns the upper end of the bracket, at which the profile was evaluated and is at most delta.
 func (b profileBound) epsilon(delta float64) Guarantee {
 	upper := quick(b.profile)
 	_, high := bracket(func(epsilon float64) float64 { return padded(upper.DeltaAt(epsilon)) }, delta)
@@ -56,8 +56,8 @@ func quick(p profile) profile {
 	return p
 }
 
-// narrowDown returns an epsilon of at most high at which deltaAt is at most delta. It expects the smallest one within a
-// few per cent of high.
+// narrowDown returns an epsilon of at most high at which deltaAt is at most delta. It expects the smallest such epsilon
+// within a few per cent of high.
 func narrowDown(deltaAt func(epsilon float64) float64, delta, high float64) float64 {
 	excess := func(epsilon float64) (float64, error) { return float.Log(deltaAt(epsilon) / delta), nil }
 	highExcess, _ := excess(high)
@@ -79,7 +79,7 @@ func narrowDown(deltaAt func(epsilon float64) float64, delta, high float64) floa
 // planWidth is the relative width at which the search for a plan's epsilon stops.
 const planWidth = 1e-8
 
-// bracket narrows down the epsilon at which deltaAt falls to delta. Both ends have been evaluated, but for a low end of
+// bracket narrows down the epsilon at which deltaAt falls to delta. Both ends have been evaluated, except a low end of
 // 0 and an infinite high end.
 func bracket(deltaAt func(epsilon float64) float64, delta float64) (low, high float64) {
 	excess := func(epsilon float64) (float64, error) { return float.Log(deltaAt(epsilon) / delta), nil }

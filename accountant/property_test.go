@@ -69,8 +69,8 @@ func (p plan) repetitions() Repetitions {
 	return k
 }
 
-// worse returns plans that cost at least as much as p, by name. A larger q is left out for variant 1: the base run then
-// sees less of the data, which can outweigh that the tuning sees more.
+// worse returns plans that cost at least as much as p, by name. It doesn't raise q for variant 1: the base run then
+// sees less of the data, which can outweigh the tuning's larger share.
 func (p plan) worse() map[string]plan {
 	all := map[string]plan{}
 	add := func(name string, change func(*plan)) {
@@ -195,7 +195,7 @@ func TestCalibrateSteps(t *testing.T) {
 	})
 }
 
-// At epsilons of some hundreds a plan's levels overflow. The bound without one order for the whole plan remains.
+// At epsilons of some hundreds a plan's levels overflow. The bound without one order for the whole plan still holds.
 func TestOverflowingLevels(t *testing.T) {
 	for _, noise := range []float64{3, 3.4, math.Exp(1.25), 3.6, 4} {
 		event := Variant2(1, Poisson{Mean: math.Exp(1.25)}, DPSGD(1, noise, 3992))

@@ -24,8 +24,8 @@ func midpoints(low, high float64, n int) (nodes []float64, width float64) {
 	return nodes, width
 }
 
-// TestTuningOfGaussians integrates the divergences of the best of K Gaussian releases, with the sample pushing the
-// score up and pulling it down.
+// TestTuningOfGaussians integrates the divergences of the best of K Gaussian releases, with a sample that raises the
+// score and one that lowers it.
 func TestTuningOfGaussians(t *testing.T) {
 	geometric, err := Geometric(8)
 	if err != nil {

@@ -69,7 +69,7 @@ func (r *curves) maximum(events []Event) renyi.Curve {
 }
 
 // deltaHat bounds the delta of e at renyi.EpsilonHat(a), at index a. For candidates of different costs it is the
-// largest of their own deltas, which can be smaller than the delta of the maximum of their curves.
+// largest of their deltas, which can be smaller than the delta of the maximum of their curves.
 func (r *curves) deltaHat(e Event) []float64 {
 	if o, ok := e.(OneOf); ok {
 		return r.drawnDeltaHat(o)

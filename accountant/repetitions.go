@@ -19,7 +19,7 @@ type Repetitions interface {
 	Draw(src rand.Source) int
 
 	check() error
-	// law returns the distribution as the numerics of random K take it: nil for Fixed.
+	// law returns the distribution for the numerics of random K: nil for Fixed.
 	law() repetitions.Distribution
 	// tuned returns the Rényi curve of the best of K runs of an event with curve e. It calls deltaHat, which takes
 	// long, only if the theorem needs it.
@@ -48,21 +48,21 @@ type TruncatedNegativeBinomial struct {
 
 // Binomial is K ~ Binomial(Trials, Probability): each of Trials trials, from 1 to 2·10^6, takes place with Probability,
 // in (0, 1]. K varies less than a Poisson K of the same mean, which is the limit of many trials. K = 0 is possible, as
-// with [Poisson]. With Probability 1 K is as public as with [Fixed], but the best outcome alone may be released, and is
-// charged for.
+// with [Poisson]. With Probability 1 K is as public as with [Fixed], but only the best outcome may be released, and
+// only it is charged.
 type Binomial struct {
 	Trials      int
 	Probability float64
 }
 
-// Fixed is K = Trials, from 1 to 10^6. It is public. Selection among a fixed number of trials has no price of its own:
-// it is charged as the composition of all trials, of which the best is a post-processing, and so all outcomes may be
+// Fixed is K = Trials, from 1 to 10^6. It is public. Selection among a fixed number of trials has no cost of its own:
+// it is charged as the composition of all trials. The best is a post-processing of them, and all outcomes may be
 // released. For more than a few trials a random K costs far less.
 type Fixed struct {
 	Trials int
 }
 
-// maxFixed bounds Fixed.Trials, as a plan holds every trial, and maxBinomial Binomial.Trials.
+// maxFixed bounds Fixed.Trials, since a plan holds every trial. maxBinomial bounds Binomial.Trials.
 const maxFixed, maxBinomial = 1e6, 2e6
 
 // Geometric returns the geometric distribution on 1, 2, ... with the given mean, at least 1.

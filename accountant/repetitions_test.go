@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
 
-// allRepetitions holds one of every kind, means below 1 and above the sampler's parts included.
+// allRepetitions returns one of every kind, including means below 1 and above the sampler's parts.
 func allRepetitions(t *testing.T) []Repetitions {
 	t.Helper()
 	all := []Repetitions{Poisson{Mean: 0.4}, Poisson{Mean: 15}, Poisson{Mean: 45}, TruncatedPoisson{Rate: 0.1}, TruncatedPoisson{Rate: 20}}
@@ -25,10 +25,10 @@ func allRepetitions(t *testing.T) []Repetitions {
 		Binomial{Trials: 30, Probability: 0.5}, Binomial{Trials: 3000, Probability: 0.002})
 }
 
-// probabilities are those of K = 0, 1, ..., by their definition until too little is left to count.
+// probabilities returns P(K = 0), P(K = 1), ... by definition, until the rest is negligible.
 func probabilities(r Repetitions) (all []float64) {
 	var ratio func(k float64) float64 // P(K = k+1)/P(K = k)
-	first, mass := 1, 1.0             // whatever all of them are together
+	first, mass := 1, 1.0             // before normalisation
 	switch r := r.(type) {
 	case Poisson:
 		first, mass, ratio = 0, math.Exp(-r.Mean), func(k float64) float64 { return r.Mean / (k + 1) }

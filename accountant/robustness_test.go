@@ -18,10 +18,10 @@ import (
 // targets and TestExtremes draw events at the edges of floating point; the tables below keep the cases that have gone
 // wrong.
 //
-// What they can't see: bounds that are too low but not below the witness; slowness short of the watchdog; what needs
-// more parts than the drawn events have.
+// They can't see bounds that are too low but not below the witness, calls that end just before the watchdog, and faults
+// that need more parts than the drawn events have.
 
-// watchdog is for calls that never end, not for slow ones.
+// watchdog is the time after which a call counts as hung, and not just as slow.
 const watchdog = 60 * time.Second
 
 // guarded runs f and reports a panic or a hang.
@@ -42,14 +42,14 @@ func guarded(t testing.TB, call, what string, f func()) {
 	}
 }
 
-// A probe is one call of everything with one event.
+// A probe is an event with the arguments of one call of each function.
 type probe struct {
 	event          accountant.Event
 	options        accountant.Options
 	delta, epsilon float64
 }
 
-// calls are the public functions, each with what must hold of its answer.
+// calls are the public functions, each with the check of its answer.
 var calls = []struct {
 	name string
 	run  func(t testing.TB, p probe)
@@ -108,9 +108,9 @@ var calls = []struct {
 	}},
 }
 
-// deadline returns a function that passes events on for a second, and then turns them into nil, at which a search must
-// stop with an error: a slow calibration is not a hang. Of the drawn calibrations those that end at all end within a
-// seventh of that, or take more than ten times as long.
+// deadline returns a function that returns its event for a second, and then nil, which must end a search with an error:
+// a slow calibration is not a hang. The drawn calibrations end within a seventh of a second, or take more than ten
+// seconds.
 func deadline() func(accountant.Event) accountant.Event {
 	end := time.Now().Add(min(time.Duration(long.Times())*time.Second, watchdog/5))
 	return func(e accountant.Event) accountant.Event {
@@ -125,7 +125,8 @@ func (p probe) String() string {
 	return fmt.Sprintf("%s\nmode %s, orders %v, delta %v, epsilon %v", text(p.event), p.options.Mode, p.options.Orders, p.delta, p.epsilon)
 }
 
-// valid reports whether there is an answer to check; there is an error if and only if the arguments make no sense.
+// valid reports whether there is an answer to check, and fails unless there is an error if and only if the arguments
+// make no sense.
 func (p probe) valid(t testing.TB, name string, err error, sensible bool) bool {
 	sensible = sensible && accountant.Validate(p.event) == nil
 	if (err == nil) != sensible || err != nil && !errors.Is(err, accountant.ErrInvalid) {
@@ -210,7 +211,7 @@ func TestSeenFaults(t *testing.T) {
 	}
 }
 
-// TestFreeEvents: what provably costs nothing, and has no part that could hide it, costs nothing in any mode.
+// TestFreeEvents: an event that provably costs nothing, with no part that could hide it, costs nothing in any mode.
 func TestFreeEvents(t *testing.T) {
 	noiseless := accountant.Gaussian{}
 	for _, e := range []accountant.Event{
@@ -276,7 +277,7 @@ func (c *code) count() int {
 	return -1
 }
 
-// event decodes an event of at most the given depth; no bytes are a Gaussian.
+// event decodes an event of at most the given depth. No bytes decode to a Gaussian.
 func (c *code) event(depth int) accountant.Event {
 	kind := c.next() % 11
 	if depth == 0 {

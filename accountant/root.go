@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// fine is the relative width at which searches stop, and coarse the width for a search for noise in mode Best,
-	// whose bounds jump by some 1e-4 of epsilon where cells fall otherwise.
+	// fine is the relative width at which searches stop. coarse is the width in a search for noise in mode Best, whose
+	// bounds jump by some 1e-4 of epsilon where cells change.
 	fine, coarse = 1e-10, 1e-7
 )
 
 // narrow shrinks the bracket low < high, excess(low) > 0 >= excess(high), to a relative tolerance, by the ITP method
-// (Oliveira and Takahashi, 2020) on the logarithm. It takes as few evaluations as the secant method on a smooth
-// function and never more than one or two over bisection on any other.
+// (Oliveira and Takahashi, 2020) on the logarithm. On a smooth function it takes as few evaluations as the secant
+// method, and on any other at most one or two more than bisection.
 func narrow(tolerance, low, lowExcess, high, highExcess float64, excess func(float64) (float64, error)) (float64, float64, error) {
 	a, b := float.Log(low), float.Log(high)
 	fa, fb := lowExcess, highExcess
@@ -35,7 +35,7 @@ func narrow(tolerance, low, lowExcess, high, highExcess float64, excess func(flo
 				x = mid - sigma*r
 			}
 		}
-		// A step onto an end would gain nothing; one just short of it closes the bracket.
+		// A step to an end would gain nothing; a step just short of the end closes the bracket.
 		noise := math.Exp(math.Max(a+eps, math.Min(x, b-eps)))
 		fx, err := excess(noise)
 		if err != nil {
@@ -50,7 +50,7 @@ func narrow(tolerance, low, lowExcess, high, highExcess float64, excess func(flo
 	return low, high, nil
 }
 
-// largestCount returns the largest n for which enough(n) holds, given that it holds up to some n and not beyond. The
+// largestCount returns the largest n for which enough(n) holds. enough must hold up to some n and not beyond. The
 // search starts at guess.
 func largestCount(guess int, enough func(n int) (bool, error)) (int, error) {
 	low, high := -1, guess

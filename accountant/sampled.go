@@ -31,8 +31,7 @@ func flattened(e PoissonSampled) PoissonSampled {
 	}
 }
 
-// A sampledStep is a Gaussian mechanism on a Poisson sample, or on all data at rate 1, as it treats a unit of some
-// rows.
+// A sampledStep is a Gaussian mechanism on a Poisson sample, or on all data at rate 1, for a unit of some rows.
 type sampledStep struct {
 	rate, noise float64
 	rows        int

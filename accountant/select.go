@@ -10,8 +10,8 @@ import (
 // [main_rdp_poisson]). With K = 0 it releases an answer that does not depend on the data. Neither K nor the losing
 // outcomes are released. For [Fixed] repetitions see there.
 //
-// Which of two outcomes is better may be decided by any total order of outcomes and of independent tags that settle
-// ties, but not by what other outcomes there are: no bound covers that.
+// Any total order of outcomes, with independent tags that settle ties, may decide which of two outcomes is better. The
+// decision must not depend on the other outcomes: no bound covers that.
 type SelectBest struct {
 	Event       Event
 	Repetitions Repetitions
@@ -41,7 +41,7 @@ func (s SelectBest) pair(r *profiler) (*pld.Pair, error) {
 	if e, ok := s.composition(); ok {
 		return r.pair(e)
 	}
-	// Very many trials, at a very small delta, ask for so many cells that they would take minutes.
+	// Very many trials at a very small delta need so many cells that they would take minutes.
 	const fewest, mostStates, perProduct = 64, 1 << 29, 8
 	cells := r.cells(pld.CellCount, s.Repetitions)
 	selection, err := s.selection(r, cells)
@@ -60,7 +60,7 @@ func (s SelectBest) pair(r *profiler) (*pld.Pair, error) {
 	return r.withinWork(best)
 }
 
-// profile spares a selection that is the whole event the rounding to a grid.
+// profile returns the profile of a selection that is the whole event without rounding to a grid.
 func (s SelectBest) profile(r *profiler) (profile, error) {
 	if _, ok := s.composition(); ok {
 		return r.pair(s)
@@ -81,7 +81,7 @@ func (s SelectBest) selection(r *profiler, cells int) (*pld.Selection, error) {
 	return pld.NewSelection(d, k, cells), nil
 }
 
-// composition returns the event that is charged instead of a selection where K isn't random: all of its trials.
+// composition returns the event that is charged for a selection whose K isn't random: all of its trials.
 func (s SelectBest) composition() (Event, bool) {
 	if k, ok := s.Repetitions.(Fixed); ok {
 		return SelfComposed{Event: s.Event, Count: k.Trials}, true

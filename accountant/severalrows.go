@@ -7,9 +7,9 @@ import (
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
-// severalRows is a tuning run on a Poisson sample, with or without a final run after it, for units of Rows rows. It has
-// several bounds, of which each divergence takes the smallest; docs/proofs/bounds.md, "Several rows of one unit",
-// proves them. It is never part of a caller's event: [spread] makes it.
+// severalRows is a tuning run on a Poisson sample, with or without a final run after it, for units of Rows rows. Each
+// divergence takes the smallest of several bounds, which docs/proofs/bounds.md, "Several rows of one unit", proves. It
+// is never part of a caller's event: [spread] makes it.
 type severalRows struct {
 	Rows     int
 	Apart    average // each number J >= 0 of rows in the sample by itself
@@ -17,8 +17,8 @@ type severalRows struct {
 	Alone    Event   // for one row, from which rows are added one by one
 }
 
-// An average is one of Events, drawn with the probabilities Weights, where the outcome without the unit has the same
-// law for all of them. The weights add up to at least 1.
+// An average is one of Events, drawn with the probabilities Weights. Without the unit all Events have the same law. The
+// weights add up to at least 1.
 type average struct {
 	Events  []Event
 	Weights []float64
@@ -72,7 +72,7 @@ func (s severalRows) pair(r *profiler) (*pld.Pair, error) {
 	return r.chargeEach(d, err, 64*len(split.Pairs))
 }
 
-// profile spares the bounds the rounding to a grid, and knows one-row bounds that are sharper than their pair.
+// profile avoids rounding the bounds to a grid, and uses one-row bounds that are sharper than their pair.
 func (s severalRows) profile(r *profiler) (profile, error) {
 	split, err := s.split(r)
 	if err != nil {

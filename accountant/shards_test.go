@@ -2,8 +2,7 @@ package accountant
 
 import "testing"
 
-// Disjoint shards cost exactly what the costliest costs alone, in every mode, also where the orders that suit them
-// differ.
+// Disjoint shards cost exactly as much as the costliest one alone, in every mode, even if their best orders differ.
 func TestShardsCostAsTheCostliest(t *testing.T) {
 	flat, steep := Event(Gaussian{NoiseMultiplier: 3}), DPSGD(0.001, 0.6, 50)
 	for _, mode := range []Mode{Paper, Tight, Best} {

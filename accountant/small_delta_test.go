@@ -35,9 +35,9 @@ func twoSteps(g, s, epsilon float64) float64 {
 }
 
 // TestSampleOfTwoSteps compares a sample of two sampled steps with the truth, in two forms that are composed on
-// different grids: neither costs less than the truth, and neither costs more by more than grids and transforms
-// explain (notBelow). At the first delta the transform's error exceeds delta itself in one form and not in the other.
-// The truth is removal's: the reverse divergence is 0 where epsilon is at least -log(1-q + q (1-g)^2), as it is here.
+// different grids: neither is below the truth, nor above it by more than grids and transforms explain (notBelow). At
+// the first delta the transform's error exceeds delta itself in one form and not in the other. The truth is the
+// divergence for removal: the reverse one is 0, since epsilon is at least -log(1-q + q (1-g)^2) here.
 func TestSampleOfTwoSteps(t *testing.T) {
 	const q = 0.0625
 	for _, c := range []struct{ rate, noise, epsilon float64 }{{1e-4, 1, 0.0034}, {1e-2, 2, 0.02}} {

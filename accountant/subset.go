@@ -55,7 +55,7 @@ func (s SubsetThenRest) pair(r *profiler) (*pld.Pair, error) {
 	return r.charge(d, err, d, both.Tune)
 }
 
-// profile knows variant 1, whose trials and final run have a bound with one order of scores between them.
+// profile recognises variant 1, whose trials and final run share a bound with one order of scores.
 func (s SubsetThenRest) profile(r *profiler) (profile, error) {
 	if e := s.only(); e != nil {
 		return r.profile(e)

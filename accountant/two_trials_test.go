@@ -2,7 +2,7 @@ package accountant
 
 import "testing"
 
-// The better of two trials costs little more where they are a little more probable, and hardly more than both.
+// The better of two trials costs little more if both are a little more probable, and hardly more than both trials.
 func TestTwoTrialsOfAnyProbability(t *testing.T) {
 	run := Gaussian{NoiseMultiplier: 2}
 	for _, mode := range []Mode{Paper, Tight, Best} {

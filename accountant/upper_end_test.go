@@ -32,8 +32,8 @@ func TestFreePartsDoNotMakeFree(t *testing.T) {
 	}
 }
 
-// TestEpsilonIsTheUpperEnd: the delta at the epsilon that a profile gives is no more than the delta that was asked for,
-// and the work of an event stays bounded.
+// TestEpsilonIsTheUpperEnd: at the epsilon returned for a delta, the profile's delta is at most that delta. The work of
+// an event stays bounded.
 func TestEpsilonIsTheUpperEnd(t *testing.T) {
 	for _, e := range []Event{DPSGD(0.02, 1, 300), DPSGD(0.3, 2, 7), Gaussian{NoiseMultiplier: 1.7}} {
 		p, _, err := newProfile(e, 1e-12)

@@ -7,12 +7,12 @@
 // Tables". One value differs: privacy.accounting is "best", whose bounds give the same training a smaller epsilon. The
 // value "paper" gives the epsilons of the paper.
 //
-// "dptrain settings --preset mnist-all" prints a preset whole.
+// "dptrain settings --preset mnist-all" prints a whole preset.
 package configs
 
 import "embed"
 
-// Files has the data sets at its root; layers/common.yaml is below all of them, and the other layers are put over them.
+// Files has the data sets at its root. layers/common.yaml is the layer below them, and the other layers are above.
 //
 //go:embed *.yaml layers/*.yaml
 var Files embed.FS

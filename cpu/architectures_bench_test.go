@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// BenchmarkArchitectures measures whole private steps of networks of the kinds that people bring: 2,048 synthetic
-// samples at sampling rate 1/16. bench/architectures runs it beside Opacus.
+// BenchmarkArchitectures measures whole private steps of networks of common kinds: 2,048 synthetic samples at sampling
+// rate 1/16. bench/architectures runs it beside Opacus.
 func BenchmarkArchitectures(b *testing.B) {
 	const samples, expected = 2048, 128
 	for name, z := range enginetest.Architectures() {

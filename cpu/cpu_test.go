@@ -112,10 +112,10 @@ func sameByAnyWorkers(t *testing.T, p *compile.Program) {
 	}
 }
 
-// Graphs for a batch of one may move the batch axis: layouts that would mix samples in a larger batch.
+// Graphs for a batch of one may move the batch axis, to layouts that would mix samples in a larger batch.
 func TestBatchesOfOne(t *testing.T) { suite(compiled).Lone(t) }
 
-// A matrix that products use in two shapes has one gradient, of the parts of both.
+// A matrix that products use in two shapes has one gradient, the sum of both parts.
 func TestMatrixInTwoShapes(t *testing.T) {
 	suite(compiled).CheckGraph(t, func(batch int) (compile.Source, error) {
 		g := enginetest.NewG(batch, 74)

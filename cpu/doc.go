@@ -5,21 +5,21 @@
 //
 // A run's batch is divided into shares. There is one worker for each core, and the next free worker takes the next
 // share. It takes the share's samples through the whole program in microbatches, small enough that their buffers stay
-// in its core's cache, and adds up what they contribute: each product is rounded to the grid and counted in whole
-// numbers. After the last share the workers divide the parameters into spans. For each span one of them adds the
+// in its core's cache, and adds up their contributions: each product is rounded to the grid and counted in whole
+// numbers. After the last share the workers divide the parameters into spans. For each span one worker adds up all
 // workers' sums, which is exact, adds the noise and updates the parameters. The number of workers changes no bit of the
 // result.
 //
-// Spans are taken in blocks, so small that their counts, normals and parameters stay in the first-level cache from one
-// kernel to the next. Kernels repeat what package engine defines operation by operation, so that they have its bits.
+// Spans are processed in blocks, so small that their counts, normals and parameters stay in the first-level cache from
+// one kernel to the next. Kernels repeat package engine's definitions operation by operation, to the same bits.
 //
 // Samples touch few rows of an embedding table. A worker lists these rows, and adds no others. If a sample has several
-// rows with one index, they are added up first. Every step adds noise to the whole table and updates it, which is most
-// of the time of a step on few texts, and most of that time goes into making the normals.
+// rows with one index, they are added up first. Every step adds noise to the whole table and updates it. That takes
+// most of the time of a step on few texts, and most of that time goes into drawing the normals.
 //
-// Values that are derived from parameters are computed once a step, before the workers begin, by the instructions'
-// functions, as if the parameters were one sample. The draws of dropout are made for a microbatch at a time, the blocks
-// of the generator that its samples need and no others; the way back reads them again.
+// Values derived from parameters are computed once a step, before the workers begin, by the instructions' functions, as
+// if the parameters were one sample. The draws of dropout are made for a microbatch at a time, with only the
+// generator's blocks that its samples need. The backward pass reads them again.
 //
 // # How runs share the cores
 //

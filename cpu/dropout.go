@@ -12,12 +12,12 @@ import (
 // blockDraws is the number of a sample's draws in a block of the generator.
 const blockDraws = 2 * random.BlockWords
 
-const _ = uint(-(compile.DrawsMultiple % blockDraws)) // else a sample's draws begin within a block
+const _ = uint(-(compile.DrawsMultiple % blockDraws)) // otherwise a sample's draws begin within a block
 
-// drawn is the draws that an instruction takes of each sample. The instructions of the way there and back share them.
+// drawn is the range of an instruction's draws for each sample. The forward and the backward instruction share it.
 type drawn struct {
 	draw, size int // draws draw, …, draw+size-1 of the sample
-	at         int // the position of the first in a sample's words
+	at         int // the position of the first draw in a sample's words
 }
 
 // blocks returns the number of the generator's blocks that hold the draws.
@@ -34,7 +34,7 @@ func (l *lowered) drawnBy(in *compile.Instruction) int {
 	return d.at
 }
 
-// draw fills the microbatch's words with the draws of its samples, given by their numbers in the data.
+// draw fills the microbatch's words with the draws of its samples, which are given by their numbers in the data.
 func (b *microbatch) draw(samples []int32) {
 	if b.words == 0 {
 		return

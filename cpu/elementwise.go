@@ -185,7 +185,7 @@ func scalarDerivative(in *instruction, x, z []float32) derivative {
 		case in.Func == compile.Div && !in.Swap:
 			fill(d, 1/in.Scalar)
 		case in.Func == compile.Maximum, in.Func == compile.Minimum:
-			// Of equals the first operand has the gradient: the number, if it is the first.
+			// If operands are equal, the first one has the gradient: the number, if it is the first.
 			if x := x[from : from+len(d)]; (in.Func == compile.Maximum) == in.Swap {
 				kernel.AtMostScalar(d, x, in.Scalar)
 			} else {
@@ -206,8 +206,8 @@ func scalarDerivative(in *instruction, x, z []float32) derivative {
 	}
 }
 
-// chainBinary computes dx = dz∘d, or adds it, for the derivative d of z = f(x, y) with respect to one operand. That of
-// a product is the other operand.
+// chainBinary computes dx = dz∘d, or adds it, for the derivative d of z = f(x, y) with respect to one operand. A
+// product's derivative is the other operand.
 func (b *microbatch) chainBinary(in *instruction, dx, dz, x, y, z []float32) {
 	d := y
 	if in.Side == 1 {

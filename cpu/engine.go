@@ -73,7 +73,7 @@ type loaded struct {
 	team       *team
 }
 
-// Arithmetic names the matrix product, whose rounding differs between machines, and what the standard library's
+// Arithmetic names the matrix product, whose rounding differs between machines, and all that the standard library's
 // functions depend on.
 func (l *loaded) Arithmetic() string { return l.arithmetic }
 

@@ -59,7 +59,7 @@ func (b *microbatch) apply(in *instruction) {
 	}
 }
 
-// applyRows runs a function of two operands for all samples at once, if every sample has rows of its own of both, and
+// applyRows runs a function of two operands for all samples at once, if both operands have a row for each sample, and
 // reports whether it did.
 func (b *microbatch) applyRows(in *instruction, z []float32) bool {
 	switch in.Op {
@@ -81,7 +81,7 @@ func (b *microbatch) applyRows(in *instruction, z []float32) bool {
 	return false
 }
 
-// sums reports whether an operation always adds to its result, which must be 0 to begin with.
+// sums reports whether an operation always adds to its result, which must be 0 at first.
 func sums(op compile.Op) bool {
 	switch op {
 	case compile.Scatter, compile.ConvBack, compile.MaxPoolBack, compile.GradSpread, compile.GradLookup:

@@ -30,7 +30,7 @@ type unlucky struct {
 
 func (u unlucky) workspace() workspace { return failsOnce{u.executable.workspace(), u.left} }
 
-// A run that failed, for whatever reason, takes no step until it is restored.
+// A run that failed, for any reason, takes no step until it is restored.
 func TestAFailedRunStaysWhereItIs(t *testing.T) {
 	p := enginetest.MLP(t, 6, 3)
 	left := 1

@@ -30,7 +30,7 @@ type fault struct {
 	restore func(*engine.State)
 }
 
-// in returns the fault that an operation's instructions are changed before the program is loaded.
+// in returns a fault that changes an operation's instructions before the program is loaded.
 func in(op compile.Op, change func(*compile.Instruction)) fault {
 	return fault{program: func(p *compile.Program) *compile.Program {
 		if p == nil {
@@ -179,7 +179,7 @@ func TestSuiteFindsFaults(t *testing.T) {
 	long.SkipRace(t, "TestSuite runs the same checks of the same engine")
 	caught := map[string]bool{}
 	var started atomic.Uint32
-	var left []float64 // of the step before
+	var left []float64 // of the previous step
 	checks, zoo := enginetest.Checks(), enginetest.Zoo()
 	simple := zoo["an identity"].Program(t, 1)
 	for name, c := range map[string]struct {
@@ -341,7 +341,7 @@ func scale(v []float64, by float64) {
 }
 
 // The checks against differences must be able to fail: they find an engine that is wrong in one element, or trains
-// another cost, and no other.
+// another cost, and accept a right engine.
 func TestDifferencesFindFaults(t *testing.T) {
 	long.SkipRace(t, "differences have two coordinates of each parameter only")
 	zoo := enginetest.Zoo()

@@ -16,7 +16,7 @@ type group struct {
 	runs []*run
 }
 
-// Steps takes each run's steps. A goroutine that has finished one run takes up the next.
+// Steps takes each run's steps. A goroutine that has finished one run takes the next.
 func (g *group) Steps(ctx context.Context, steps ...int) error {
 	if err := engine.CheckSteps(steps, g.Done()); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (g *group) State(run int) engine.State { return g.runs[run].state() }
 // Restore sets a run's state to a copy of s.
 func (g *group) Restore(run int, s engine.State) error { return g.runs[run].restore(s) }
 
-// predictedAtOnce is the number of samples that a worker predicts between two looks at the context.
+// predictedAtOnce is the number of samples that a worker predicts between two checks of the context.
 const predictedAtOnce = 64
 
 // Predict returns the program's output for every sample, for each of the given runs.

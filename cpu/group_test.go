@@ -32,7 +32,7 @@ func several(t *testing.T, workers int, n int) (*compile.Program, engine.Loaded,
 	return p, l, runs
 }
 
-// Cancelled runs stop after the step that is under way.
+// Cancelled runs stop after the current step.
 func TestCancelledRunsStop(t *testing.T) {
 	p, _, runs := several(t, 2, 3)
 	ctx, stop := context.WithCancel(context.Background())
@@ -94,7 +94,7 @@ func TestPredictBesideSteps(t *testing.T) {
 	wait.Go(func() {
 		for ctx.Err() == nil {
 			_ = other.Steps(ctx, 20)
-			// Or it takes the one worker again before a prediction wakes up, often for a second.
+			// Otherwise it takes the only worker again before a prediction wakes up, often for a second.
 			time.Sleep(time.Microsecond)
 		}
 	})

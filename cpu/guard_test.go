@@ -41,8 +41,8 @@ type charged struct {
 
 func (c charged) workspace() workspace { return explosive{c.executable.workspace(), c.sample} }
 
-// A panic in a worker is an error of the run. Otherwise it would end the process, past every recover of the caller, and
-// print what may be a sample. The other runs take their steps.
+// A panic in a worker is an error of the run. Otherwise it would end the process, since no caller can recover it, and
+// might print a sample. The other runs take their steps.
 func TestPanicsOfWorkersAreErrors(t *testing.T) {
 	p := enginetest.MLP(t, 6, 3)
 	const samples = 500

@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkInstructions measures single instructions on microbatches that fit in a core's cache, in nanoseconds per
-// element of their results, and of the draws that dropout takes; a copy of as many elements comes with each.
+// element of their results, and the draws of dropout. Each comes with a copy of as many elements.
 func BenchmarkInstructions(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -80,7 +80,7 @@ func benchmark(b *testing.B, name string, in compile.Instruction, sizes ...int) 
 	})
 }
 
-// BenchmarkCopy measures what BenchmarkInstructions compares with.
+// BenchmarkCopy measures the copies for BenchmarkInstructions.
 func BenchmarkCopy(b *testing.B) {
 	from, to := make([]float32, cacheFloats/2), make([]float32, cacheFloats/2)
 	for b.Loop() {

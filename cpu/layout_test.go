@@ -57,7 +57,7 @@ func emptySum(l *lowered) *sum {
 	return s
 }
 
-// everything returns the bits of all that a worker computes.
+// everything returns the bits of all results of a worker.
 func everything(t *testing.T, l *lowered, data *engine.Data) []uint64 {
 	t.Helper()
 	b := l.bind()
@@ -129,7 +129,7 @@ func TestUnknownOperationsAreNotLowered(t *testing.T) {
 	}
 }
 
-// A workspace of one program refuses parameters that are bound to another.
+// A workspace of one program refuses parameters bound to another.
 func TestBindingsOfOtherPrograms(t *testing.T) {
 	var ls []*lowered
 	for range 2 {

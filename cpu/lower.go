@@ -23,7 +23,7 @@ type executable interface {
 // binding is one run's parameters. Any number of workers may read it between two calls of set.
 type binding interface {
 	set(params [][]float32) error
-	// at names the job and its step, counted from 0, whose draws of dropout the next gradients take.
+	// at sets the job and its step, counted from 0, whose dropout draws the next gradients use.
 	at(job *engine.Job, step int)
 }
 
@@ -39,17 +39,17 @@ type workspace interface {
 // core.
 const cacheFloats = 192 << 10
 
-// maxMicrobatch bounds the samples that go through the program together.
+// maxMicrobatch bounds the number of samples that go through the program together.
 const maxMicrobatch = maxShare
 
-const _ = uint(engine.MostInInt32 - maxMicrobatch) // else sums don't hold a microbatch
+const _ = uint(engine.MostInInt32 - maxMicrobatch) // otherwise sums don't hold a microbatch
 
-// lowered is a step program as this machine runs it: convolutions unroll their images, gradients of filters are
+// lowered is a step program in this machine's form: convolutions unroll their images, gradients of filters are
 // materialized, and buffers have offsets in memory.
 type lowered struct {
 	*compile.Program
-	values             []compile.Value // the program's, then those that lowering added
-	prepared           []instruction   // on values that are the same for all samples
+	values             []compile.Value // the program's, then the values that lowering added
+	prepared           []instruction   // on values common to all samples
 	forward, predicted []instruction
 	backward           []instruction
 	reductions         []compile.Reduction // RankOne, Materialised or OfRows
@@ -64,14 +64,14 @@ type lowered struct {
 	samples              int // the size of a microbatch
 }
 
-// instruction is a program's instruction with what this machine derives from its geometry.
+// instruction is a program's instruction with all that this machine derives from its geometry.
 type instruction struct {
 	compile.Instruction
 	columns   compile.ID // convolutions: the unrolled images, [positions, patch]
 	unrolls   bool       // it writes columns, for itself or for the gradient of its filter
 	positions []int32    // views: the position of each element
 	repeats   int        // GradSpread and Gather: if not 0, how often the view repeats each element of a whole value
-	stretch   int        // views: if not 0, so many elements follow one another in the viewed value, too
+	stretch   int        // views: if not 0, the number of elements that are also consecutive in the viewed value
 	period    int        // Gather, Scatter and GradSpread: if not 0, the view repeats a whole value of that size
 	copies    bool       // Gather: the result is the same for all samples
 	draws     int        // Dropout: the position of its draws in a sample's words
@@ -189,7 +189,7 @@ func (l *lowered) value(name string, shape ...int) compile.ID {
 	return compile.ID(len(l.values) - 1)
 }
 
-// leastStretch is the number of elements from which on they are moved together.
+// leastStretch is the minimum number of consecutive elements that are moved together.
 const leastStretch = 8
 
 // stretchOf returns the number of elements of a view's last axes that follow one another, or 0 if they are few.
@@ -205,7 +205,7 @@ func stretchOf(v compile.View) int {
 }
 
 // repeatsOf returns r if a view has the elements of a whole value of the given size, each r times in a row, and 0
-// otherwise. It is 1 for a bias over a vector, and the number of positions for a bias over an image.
+// otherwise. The result is 1 for a bias over a vector, and the number of positions for a bias over an image.
 func repeatsOf(positions []int32, size int) int {
 	repeats := len(positions) / size
 	if repeats*size != len(positions) {

@@ -2,8 +2,8 @@ package cpu
 
 import "github.com/dptrain/dptrain/internal/compile"
 
-// columnsOf returns the buffer into which a convolution of the images by the filter, or by any filter if that is None,
-// unrolls them. It returns None if there is no such convolution.
+// columnsOf returns the buffer into which a convolution by filter, or by any filter if filter is None, unrolls the
+// images. It returns None if there is no such convolution.
 func (l *lowered) columnsOf(images compile.ID, w *compile.Window, filter compile.ID) compile.ID {
 	for _, in := range l.forward {
 		if in.Op == compile.Conv && in.In[0] == images && *in.Window == *w && (filter == compile.None || in.In[1] == filter) {

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// Memory is large enough for a prediction that needs more of it than gradients do.
+// Memory is large enough for a prediction that needs more than gradients.
 func TestPredictionMayNeedMoreRoomThanGradients(t *testing.T) {
 	g := enginetest.NewG(1, 1)
 	x, w, v := g.In("x", 2), g.Param("w", 2, 1), g.Param("v", 2, 3000)

@@ -14,13 +14,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// uses are ways in which a graph with rows of four may use a matrix of 4×4, and another one.
+// uses are ways in which a graph with rows of four may use a 4×4 matrix and another matrix.
 var uses = map[string]func(g *enginetest.G, h, ids, w, other *gorgonia.Node) *gorgonia.Node{
 	"product": func(g *enginetest.G, h, _, w, _ *gorgonia.Node) *gorgonia.Node { return g.Do(gorgonia.Mul(h, w)) },
 	"transposed": func(g *enginetest.G, h, _, w, _ *gorgonia.Node) *gorgonia.Node {
 		return g.Do(gorgonia.Mul(h, g.Do(gorgonia.Transpose(w))))
 	},
-	"three products": func(g *enginetest.G, h, _, w, _ *gorgonia.Node) *gorgonia.Node { // which are stacked
+	"three products": func(g *enginetest.G, h, _, w, _ *gorgonia.Node) *gorgonia.Node { // stacked
 		for range 3 {
 			h = g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(h, w))))
 		}
@@ -53,9 +53,8 @@ var uses = map[string]func(g *enginetest.G, h, ids, w, other *gorgonia.Node) *go
 	"dropout": func(g *enginetest.G, h, _, _, _ *gorgonia.Node) *gorgonia.Node { return g.Do(gorgonia.Dropout(h, 0.4)) },
 }
 
-// However a parameter is used, and how often, what one sample adds to a sum depends on no other sample, to the bit,
-// even beside samples without a finite gradient; its norm is at most C; and the norm that is clipped is that of the
-// numbers summed.
+// For any uses of a parameter a sample's contribution to a sum depends on no other sample, to the bit, even beside
+// samples without a finite gradient. Its norm is at most C, and the clipped norm is the norm of the summed numbers.
 func TestMixedUsesOfParameters(t *testing.T) {
 	names := []string{"product", "transposed", "three products", "derived", "derived from two", "product of two", "softmax", "lookup", "lookup in derived", "row", "dropout"}
 	if len(names) != len(uses) {

@@ -8,19 +8,19 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// errOtherProgram reports parameters that were bound to another program than the worker's.
+// errOtherProgram reports parameters that are bound to another program than the worker's.
 var errOtherProgram = errors.New("the parameters are bound to another program")
 
 // bound is one run's parameters and the forms derived from them.
 type bound struct {
 	*lowered
 	params     [][]float32
-	shared     [][]float32          // by Shared value: the value as instructions read it
-	transposed map[filter][]float32 // [patch, outputs], as convolutions read it
+	shared     [][]float32          // by Shared value: in the instructions' form
+	transposed map[filter][]float32 // [patch, outputs], for convolutions
 	derived    [][]float32          // by Derived value
-	preparer   *microbatch          // computes the derived values, as if those that are stored were of one sample
+	preparer   *microbatch          // computes the derived values, as if stored values were one sample's
 
-	job  engine.Job // whose draws dropout takes, at the step
+	job  engine.Job // dropout uses its draws at step
 	step int
 }
 
@@ -43,10 +43,10 @@ func (b *bound) set(params [][]float32) error {
 	return nil
 }
 
-// at names the job and the step whose draws of dropout the next gradients take.
+// at sets the job and the step whose dropout draws the next gradients use.
 func (b *bound) at(job *engine.Job, step int) { b.job, b.step = *job, step }
 
-// storedKind reports whether values of a kind are the same for all samples and lie in memory as they are.
+// storedKind reports whether values of a kind are the same for all samples and are stored in memory as they are.
 func storedKind(k compile.Kind) bool {
 	return k == compile.Param || k == compile.Const || k == compile.Derived
 }
@@ -74,9 +74,9 @@ type microbatch struct {
 	firsts   [][][]int32 // by reduction and sample: the rows of δ that are the first with their id
 
 	drawnWords []uint64 // each sample's draws of dropout
-	blocks     []uint32 // the generator's blocks that have them
+	blocks     []uint32 // the generator's blocks for them
 
-	piece [512]float32 // of a derivative: so few that it stays in the first-level cache
+	piece [512]float32 // of a derivative: small enough for the first-level cache
 
 	bound *bound   // the run whose parameters are read
 	at    []buffer // the buffers of gradient or prediction
@@ -84,7 +84,7 @@ type microbatch struct {
 }
 
 // rows returns a value's rows for all samples, or nil for a value without a buffer, which no instruction reads. A
-// stored value, which instructions read so while values are prepared, has one row.
+// stored value has one row; instructions read it while values are prepared.
 func (b *microbatch) rows(id compile.ID) []float32 {
 	if v := &b.values[id]; storedKind(v.Kind) {
 		return b.bound.stored(id)
@@ -141,7 +141,7 @@ func (b *microbatch) workFor(run binding) error {
 	return nil
 }
 
-// clipped takes the samples, a microbatch at a time, forward and backward, measures their norms and adds their clipped
+// clipped runs the samples, a microbatch at a time, forward and backward, measures their norms and adds their clipped
 // gradients to sum.
 func (b *microbatch) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum *sum, squared []float64) error {
 	if err := b.workFor(run); err != nil {
@@ -168,7 +168,7 @@ func (b *microbatch) clipped(run binding, data *engine.Data, samples []int32, cl
 	return nil
 }
 
-// predict takes the samples, a microbatch at a time, through the instructions that compute the output.
+// predict runs the samples, a microbatch at a time, through the instructions that compute the output.
 func (b *microbatch) predict(run binding, data *engine.Data, from, to int, out []float32) error {
 	if err := b.workFor(run); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/random"
 )
 
-// A job's Rate is the learning rate of each step, to the bit: the steps are those of optimizers of these rates.
+// A job's Rate is the learning rate of each step: steps equal, to the bit, an optimizer's steps at these rates.
 func TestRates(t *testing.T) {
 	p := enginetest.MLP(t, 6, 5, 3)
 	const samples = 60

@@ -7,9 +7,9 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// largest is the maximum squared norm, 2⁶⁰ squared, of a parameter's gradient that is kept whole, and of each factor of
-// one that is kept as two. Beyond it products of floats come close to overflow, and the clip factors that undo that
-// close to underflow, where rounding isn't relative any more. A sample beyond it counts as one without a finite norm.
+// largest is the maximum squared norm, 2⁶⁰ squared, of a parameter's materialized gradient, and of each factor of a
+// gradient kept as two factors. Beyond it products of floats come close to overflow, and the clip factors that undo
+// this come close to underflow, where rounding isn't relative any more. A sample beyond it counts as not finite.
 const largest = 0x1p120
 
 // measure writes each sample's squared gradient norm, summed over parameters.
@@ -31,8 +31,8 @@ func (b *microbatch) measure(squared []float64) {
 	}
 }
 
-// merge adds up the rows of sample s's δ that belong to the same row of the table, in the first of them, and clears the
-// others. The norm is measured on the added rows, because they are what is summed. It lists the first ones.
+// merge adds up the rows of sample s's δ that belong to the same row of the table, in the first of them, clears the
+// others, and lists the first ones. The norm is measured on the added rows, because these are summed.
 func (b *microbatch) merge(i, s int) {
 	r := b.reductions[i]
 	ids := b.indices(r.X, s)
@@ -43,8 +43,8 @@ func (b *microbatch) merge(i, s int) {
 			into[k] = into[k-1]
 			continue
 		}
-		// Written so that the compiler emits no branch, which no processor could predict. An entry that another sample
-		// or a failed worker left isn't an earlier index of this id.
+		// Written so that the compiler emits no branch, which no processor could predict. An entry left by another
+		// sample or a failed worker isn't an earlier index of this id.
 		first := min(b.first[v], int32(k))
 		if ids[first] != v {
 			first = int32(k)
@@ -68,7 +68,7 @@ func usable(squared float64) float64 {
 	return math.Inf(1)
 }
 
-// silence clears all that sample s would add to a sum: its gradient isn't finite, and 0 times infinity isn't 0.
+// silence clears sample s's contribution to a sum: its gradient isn't finite, and 0 times infinity isn't 0.
 func (b *microbatch) silence(s int) {
 	for _, r := range b.reductions {
 		for _, id := range []compile.ID{r.X, r.Delta, r.G} {
@@ -103,7 +103,7 @@ func (b *microbatch) reduce(sum *sum) {
 	}
 }
 
-// scatter adds what the samples' merged rows contribute to a table's sum, and lists them.
+// scatter adds the samples' merged rows to a table's sum, and lists them.
 func (b *microbatch) scatter(i int, sum *sum) {
 	r := b.reductions[i]
 	table, t := sum.parts[r.Param], sum.tables[r.Param]

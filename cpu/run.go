@@ -11,7 +11,7 @@ import (
 // maxShare bounds the samples that a worker takes at a time.
 const maxShare = 48
 
-// run is a job under way.
+// run is a job that takes steps.
 type run struct {
 	*loaded
 	job     engine.Job
@@ -58,11 +58,11 @@ func newRun(l *loaded, job engine.Job) *run {
 	return r
 }
 
-// Schedules says that runs take the rates of their jobs: see [engine.Schedules].
+// Schedules marks engines whose runs take the rates of their jobs: see [engine.Schedules].
 func (l *loaded) Schedules() {}
 
-// parallel returns the number of workers that a step of this run can keep busy: by twice the samples that it expects,
-// or by the parameters to update.
+// parallel returns the number of workers that a step of this run can keep busy, with twice the expected samples or with
+// the parameters to update.
 func (r *run) parallel() int {
 	expected := 2 * r.job.Mechanism.SamplingProbability * float64(len(r.members)) / (maxShare / 4)
 	return max(len(r.updates), 1+int(expected))
@@ -99,8 +99,7 @@ func (r *run) train(c crew) (err error) {
 	return nil
 }
 
-// clippedSum leaves the clipped sum over the samples, in ascending order, with the crew, and their squared norms in
-// r.norms.
+// clippedSum leaves the clipped sum over the samples, which ascend, with the crew, and their squared norms in r.norms.
 func (r *run) clippedSum(c crew, samples []int32) error {
 	r.binding.at(&r.job, int(r.done.Load()))
 	if err := r.binding.set(r.tensors); err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A worker that failed does nothing more: later work must not overwrite its error.
+// A failed worker does nothing more: later work must not overwrite its error.
 func TestShareKeepsAFailure(t *testing.T) {
 	want := errors.New("no")
 	for _, workers := range []int{1, 3} {

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/random"
 )
 
-// A parameter of many thousand values gets the noise of its coordinates, however its update is divided.
+// A parameter of many thousand values gets the noise of its coordinates, for any division of its update.
 func TestNoiseOfALargeParameter(t *testing.T) {
 	p := enginetest.MLP(t, 4097, 3)
 	for _, workers := range []int{1, 3} {

@@ -8,17 +8,17 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// sum is what a worker has added up of a step's clipped sum. Samples touch few rows of a table, so that those are
-// listed: a pass over the whole table would take longer than all else.
+// sum is a worker's part of a step's clipped sum. Samples touch few rows of a table, so sum lists these rows: a pass
+// over the whole table would take longer than all else.
 type sum struct {
 	fine   float64
 	units  []int32      // of the samples since the last flush, in units of fine; laid out by [engine.Layout]
 	parts  [][]int32    // units by parameter
-	held   int          // the number of those samples, at most most
+	held   int          // the number of these samples, at most most
 	most   int          // the number of samples whose sum int32 holds for certain
-	before []float64    // of the samples before them; 0 unless flushed
+	before []float64    // of earlier samples; 0 unless flushed
 	filled bool         // before isn't 0
-	dense  []span       // all parameters but tables
+	dense  []span       // all parameters except tables
 	tables []*tableRows // by parameter; nil for all others
 }
 
@@ -29,7 +29,7 @@ type tableRows struct {
 	listed      []bool  // by row
 }
 
-// newSum returns an empty sum. widths has the row length of each parameter that is a table, and 0 for all others.
+// newSum returns an empty sum. widths has a table's row length, and 0 for other parameters.
 func newSum(l engine.Layout, widths []int) *sum {
 	s := &sum{units: make([]int32, l.Size), before: make([]float64, l.Size), tables: make([]*tableRows, len(l.Offsets))}
 	for i, from := range l.Offsets {
@@ -63,7 +63,7 @@ func (s *sum) begin(fine, clip float64) {
 	}
 }
 
-// reserve makes room for the contributions of n more samples, at most engine.MostInInt32 of them.
+// reserve makes room for the contributions of n more samples, at most engine.MostInInt32.
 func (s *sum) reserve(n int) {
 	if s.held+n > s.most {
 		s.flush()
@@ -82,8 +82,8 @@ func (s *sum) flush() {
 	s.forget()
 }
 
-// moveTo moves the sum, for coordinates from, from+1, …, to total, to which it is added exactly. After the last
-// coordinate, call forget.
+// moveTo adds the sum, for coordinates from, from+1, …, to total exactly, and clears it. After the last coordinate,
+// call forget.
 func (s *sum) moveTo(total []float64, from int) {
 	units := s.units[from:][:len(total)]
 	kernel.AddUnits(total, units, s.fine)
@@ -114,7 +114,7 @@ func (s *sum) each(f func(span)) {
 	}
 }
 
-// forget notes that units is all 0.
+// forget records that units is all 0.
 func (s *sum) forget() {
 	s.held = 0
 	for _, t := range s.tables {
@@ -132,14 +132,14 @@ func (s *sum) forget() {
 	}
 }
 
-// most reports whether so many rows are touched that a pass over the whole table takes less time than one over these.
+// most reports whether so many rows are touched that a pass over the whole table takes less time than over these rows.
 func (t *tableRows) most() bool { return len(t.touched) > len(t.listed)/2 }
 
 // touch lists the rows ids[k] for each k of at, each once.
 func (t *tableRows) touch(ids, at []int32) {
 	n := len(t.touched)
 	t.touched = slices.Grow(t.touched, len(at))[:n+len(at)]
-	// Write first and count afterwards, so that there is no branch to mispredict.
+	// Write first and count afterwards: then there is no branch to mispredict.
 	for _, k := range at {
 		v := ids[k]
 		t.touched[n] = v

@@ -9,8 +9,8 @@ import (
 )
 
 // team is the workers, one a core, that all runs of a loaded program share. A run borrows workers for each step: its
-// share of the free ones, so that none is idle while runs are under way, and the last run has all. Results don't depend
-// on their number.
+// share of the free ones, so that no worker is idle while runs take steps, and the last run has all. Results don't
+// depend on their number.
 type team struct {
 	size int
 	hire func() *worker
@@ -19,8 +19,8 @@ type team struct {
 	freed sync.Cond
 	idle  []*worker
 	lent  int // the number of workers lent
-	under int // the number of runs under way
-	crews int // the number of those with workers now
+	under int // the number of joined runs
+	crews int // the number of these with workers now
 }
 
 // worker holds the buffers of one core.
@@ -37,7 +37,7 @@ func newTeam(size int, hire func() *worker) *team {
 	return t
 }
 
-// join adds a run to those under way; leave removes it.
+// join adds a run to the runs that take steps; leave removes it.
 func (t *team) join() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -75,7 +75,7 @@ func (t *team) borrow(maximum int) crew {
 func (t *team) giveBack(c crew) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	// Backward, so that the next crew has the same order and each core finds its own buffers in its cache.
+	// Backward, so that the next crew has the same order and each core finds its buffers in its cache.
 	for _, w := range slices.Backward(c) {
 		t.idle = append(t.idle, w)
 	}
@@ -94,7 +94,7 @@ func (t *team) dismiss() {
 // crew is the workers that a run has borrowed for a step.
 type crew []*worker
 
-// share calls f for every index below n, each on a worker that is free. It returns the first error.
+// share calls f for every index below n, each time on a free worker. It returns the first error.
 func (c crew) share(n int, f func(*worker, int) error) error {
 	var next atomic.Int64
 	errs := make([]error, len(c))
@@ -130,7 +130,7 @@ func (c crew) total(from int, total []float64) {
 	}
 }
 
-// only returns the units of coordinates that are the whole sum, or nil if there are others. The caller clears them.
+// only returns the units of one worker if they are the whole sum for these coordinates, or nil. The caller clears them.
 func (c crew) only(at span) []int32 {
 	if len(c) > 1 || c[0].sum.filled {
 		return nil

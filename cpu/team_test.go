@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Runs under way share all workers evenly, and the last run has them all.
+// Joined runs share all workers evenly, and the last run has them all.
 func TestTeamIsDivided(t *testing.T) {
 	for _, c := range []struct {
 		size, runs int
@@ -27,7 +27,7 @@ func TestTeamIsDivided(t *testing.T) {
 		if !slices.Equal(got, c.want) || hired != c.size {
 			t.Errorf("%d workers for %d runs: %v, %d hired; want %v", c.size, c.runs, got, hired, c.want)
 		}
-		// Shares stay the same, in whatever order steps end.
+		// Shares stay the same, in any order of the steps' ends.
 		for k := range crews {
 			team.giveBack(crews[k])
 			if crews[k] = team.borrow(100); len(crews[k]) != c.want[k] {

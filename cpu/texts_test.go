@@ -39,7 +39,7 @@ func TestTexts(t *testing.T) {
 }
 
 // BenchmarkTexts measures whole private steps of the IMDB example's model on 25,000 synthetic texts, with the expected
-// batch of a trial, many of which advance side by side, and of the final run. Steps and samples are totals over all
+// batches of trials, many of which advance side by side, and of the final run. Steps and samples are totals over all
 // runs.
 func BenchmarkTexts(b *testing.B) {
 	n, err := imdb(1)

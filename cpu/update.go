@@ -8,14 +8,14 @@ import (
 // spanSize is the number of coordinates that a worker takes at a time. It is a multiple of blockSize.
 const spanSize = 4096
 
-// blockSize is the number of coordinates that get noise and move at once: so few that all that is computed for them
-// stays in a core's first-level cache. It is a multiple of the stretch of words that package random makes at once.
+// blockSize is the number of coordinates that get noise and move at once: so few that all their values stay in a core's
+// first-level cache. It is a multiple of the number of words that package random makes at once.
 const blockSize = 1024
 
 // span is a range of the layout's coordinates, within one parameter.
 type span struct{ from, to int }
 
-// spans divides the parameters into spans. None reaches beyond its parameter, so that padding stays 0.
+// spans divides the parameters into spans. No span reaches beyond its parameter, so padding stays 0.
 func (l *loaded) spans() []span {
 	var out []span
 	for i, begin := range l.layout.Offsets {

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// An update has the bits of the contract's, for any mechanism, optimizer, number of workers and counts, flushed or not,
-// and leaves no counts behind.
+// An update has the contract's bits, for any mechanism, optimizer, number of workers and counts, flushed or not, and
+// leaves no counts behind.
 func TestUpdateIsTheContracts(t *testing.T) {
 	const hidden = 13
 	p := enginetest.MLP(t, 300, hidden) // parameters of odd and of even lengths, longer and shorter than a block
@@ -106,7 +106,7 @@ func TestUpdateIsTheContracts(t *testing.T) {
 	})
 }
 
-// The kernels' values are those of the contract at the ends of the range too.
+// The kernels' values equal the contract's also at the ends of the range.
 func TestReleaseIsTheContracts(t *testing.T) {
 	ends := []float64{0, math.Copysign(0, -1), 0.5, -1.5, 2.5, 0x1p51 + 0.5, -0x1p52 - 1, 0x1p53, math.Inf(1), math.Inf(-1), math.NaN(),
 		math.MaxFloat64, math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, 0x1p-1022, 9.49, -9.49}
@@ -132,8 +132,8 @@ func TestReleaseIsTheContracts(t *testing.T) {
 	})
 }
 
-// A step that failed leaves counts behind, which the next one must not release, whether it touched few rows of a table
-// or most.
+// A failed step leaves counts behind. The next step must not release them, whether it touched few rows of a table or
+// most.
 func TestAFailedStepLeavesNothing(t *testing.T) {
 	for _, rows := range [][]int32{{3, 9, 3}, {0, 1, 2, 3, 4, 5, 9}} {
 		s := newSum(engine.Layout{Offsets: []int{0, 40}, Lengths: []int{40, 5}, Size: 46}, []int{4, 0})
@@ -162,7 +162,7 @@ func TestAFailedStepLeavesNothing(t *testing.T) {
 	}
 }
 
-// So many samples are held that int32 can't overflow, and no fewer: each contributes at most the clipping norm, with a
+// A sum holds exactly as many samples as can't overflow int32: each contributes at most the clipping norm, with a
 // margin of 2⁻¹⁷ for rounding errors and half a unit for the grid.
 func TestReserveHoldsWhatFits(t *testing.T) {
 	for _, c := range []struct {

@@ -15,7 +15,7 @@ type Info = driver.Info
 // ErrNoDevice reports that there is no usable GPU. The error that wraps it names the missing part and how to get it.
 var ErrNoDevice = errors.New("no usable GPU")
 
-// ErrOutOfMemory reports that a GPU's memory isn't enough even for one thread block and one run at a time.
+// ErrOutOfMemory reports that a GPU lacks memory even for one thread block and one run at a time.
 var ErrOutOfMemory = driver.ErrOutOfMemory
 
 // Devices describes the GPUs that this machine's driver sees. A GPU's index in the result is its number in
@@ -47,8 +47,8 @@ func Usable(i Info) error {
 	return nil
 }
 
-// choose returns the numbers of the GPUs to use: the ones asked for, or, if asked is nil, all usable ones of the first
-// one's compute capability.
+// choose returns the numbers of the GPUs to use: asked, or, if asked is nil, all usable GPUs with the first one's
+// compute capability.
 func choose(all []Info, asked []int) ([]int, error) {
 	alike := func(a, b int) bool { return all[a].Major == all[b].Major && all[a].Minor == all[b].Minor }
 	var out []int
@@ -99,7 +99,7 @@ func (e *DeviceError) Error() string { return fmt.Sprintf("GPU %s failed: %v", e
 // Unwrap returns train.ErrLost and the driver's error.
 func (e *DeviceError) Unwrap() []error { return []error{engine.ErrLost, e.Err} }
 
-// lost makes an error of a device a [DeviceError], unless only its memory is full.
+// lost turns a device's error into a [DeviceError], unless only its memory is full.
 func lost(d driver.Device, err error) error {
 	var known *DeviceError
 	full := errors.Is(err, driver.ErrOutOfMemory) && !errors.Is(err, driver.ErrFree)

@@ -31,13 +31,13 @@
 //
 // # Predictions
 //
-// For one step of the paper's workloads at sampling rate 0.0213, 0.0256 for imdb, the table lists the multiply-adds
-// that are needed; those that are executed (rows are padded to eight and columns to lanes); additions to the sums if
-// none is 0; coordinates that get noise; a block's memory; and cycles, in millions: for gradients those of the busiest
-// of an H100's 132 multiprocessors, and the mean; the rest, draws and updates, is shared evenly. The emulated device
-// counts cycles in the committed PTX: a warp's instructions are issued by one of four schedulers, one a cycle, and
-// between two barriers the busiest scheduler counts. The time is these cycles at 1.755 GHz and 2 µs for a launch, or,
-// if that takes longer, additions to the grid, at 80 a cycle, which is a guess.
+// For one step of the paper's workloads at sampling rate 0.0213, 0.0256 for imdb, the table lists the needed and the
+// executed multiply-adds (rows are padded to eight and columns to lanes); additions to the sums if none is 0;
+// coordinates that get noise; a block's memory; and cycles, in millions: for gradients the cycles of the busiest of an
+// H100's 132 multiprocessors, and the mean; the rest, draws and updates, is shared evenly. The emulated device counts
+// cycles in the committed PTX: a warp's instructions are issued by one of four schedulers, one a cycle, and between two
+// barriers the busiest scheduler counts. The time is these cycles at 1.755 GHz plus 2 µs for a launch, or the additions
+// to the grid, at a guessed 80 a cycle, if they take longer.
 //
 //	     a step of  tiles samples    needs executes atomics  noise  memory gradients    (mean)    rest     time
 //	cnn  15 trials    265    1924   2.34 G   2.62 G   6.9 M  0.4 M  846 KB    0.49 M    0.46 M  0.01 M   290 µs
@@ -52,13 +52,13 @@
 //
 //   - A scheduler waits for registers and memory. A multiprocessor has registers for one block of 8 warps, two for each
 //     scheduler, which hide little latency.
-//   - How many instructions of machine code one of PTX becomes is known for the loops of products to a sixth, and
+//   - The number of machine instructions for an instruction of PTX is known for the loops of products, to a sixth, and
 //     guessed elsewhere (ptx.Kernel.Issues).
 //   - The CNN's blocks together have twice the memory of the level-2 cache, 50 MB.
 //
-// Networks of other kinds (package enginetest's Architectures), by the sample: instructions of the program,
-// multiply-adds that are needed and that are executed, samples in a tile and a block's memory. "go test ./cuda -run -
-// -bench Architectures" counts their cycles.
+// Networks of other kinds (package enginetest's Architectures), for one sample: instructions of the program, needed and
+// executed multiply-adds, samples in a tile and a block's memory. "go test ./cuda -run - -bench Architectures" counts
+// their cycles.
 //
 //	             instructions    needs executes     tile  memory
 //	attention              92   3.58 M   3.58 M        8  1.9 MB
@@ -66,12 +66,12 @@
 //	layer norm             37   0.61 M   0.61 M       32  0.4 MB
 //	residual cnn          115   3.62 M   4.25 M        8  3.6 MB
 //
-// What the cycles are spent on, "go test ./cuda -run - -bench Cycles" shows for each instruction of a program:
+// "go test ./cuda -run - -bench Cycles" shows the cycles of each instruction of a program:
 //
-//   - A step of a convolution's loop, 32 multiply-adds a lane, takes 51 instructions, 54 on its way back and 46 to 71
-//     in its filters' gradients. In the sums of clipped gradients it takes 119, 32 of them to count.
+//   - A step of a convolution's loop, 32 multiply-adds a lane, takes 51 instructions, 54 in its backward pass and 46 to
+//     71 in its filters' gradients. In the sums of clipped gradients it takes 119, 32 of them to count.
 //     cuda/kernels/ptx/loops.txt has all loops.
-//   - The MLP's time is that of additions to the sums: every block adds to each of 109,000 parameters.
+//   - The MLP's time is the time of its additions to the sums: every block adds to each of 109,000 parameters.
 //   - A coordinate's noise and update take a thread some 290 instructions. That is a few microseconds for the CNN, and
 //     70 µs for 15 trials on texts, where every row of the embedding table gets noise in every step.
 //
@@ -87,8 +87,8 @@
 //
 // A group's runs are spread over the engine's GPUs, which must be of one compute capability. If memory is short, the
 // engine uses fewer blocks or advances fewer runs at a time, and calls Options.Warn. No result depends on it. If a
-// launch fails, the error is a [DeviceError]. It ends the runs of that GPU, in the states that were read last, and no
-// others.
+// launch fails, the error is a [DeviceError]. It ends the runs of that GPU, in the states that were read last. Other
+// runs go on.
 //
 // # Tests
 //

@@ -89,7 +89,7 @@ func openAll(s driver.System, o Options) (*Engine, error) {
 	return newEngine(opened, arithmetic, gpuThreads, o.Warn), nil
 }
 
-// gpuThreads is the number of threads of a block on a GPU: a multiprocessor has registers for one such block of
+// gpuThreads is the number of threads in a block on a GPU: a multiprocessor has registers for one such block of
 // clipped_sums or predict.
 const gpuThreads = 256
 
@@ -226,8 +226,8 @@ func (r *resident) free() error {
 	return lost(r.device, r.gradients.Free())
 }
 
-// Arithmetic names the kernels, the compute capability that the driver compiles them for, and the program as it is
-// handed to them. Together they fix the order of sums.
+// Arithmetic names the kernels, the compute capability that the driver compiles them for, and the program's bytecode.
+// Together they fix the order of sums.
 func (l *loaded) Arithmetic() string { return l.arithmetic }
 
 // Start spreads the jobs over the GPUs evenly.

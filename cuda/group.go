@@ -54,7 +54,7 @@ func (g *group) Steps(ctx context.Context, steps ...int) error {
 	return ctx.Err()
 }
 
-// Done returns how many steps each run is known to have taken.
+// Done returns the number of steps that each run is known to have taken.
 func (g *group) Done() []int {
 	var out []int
 	for _, p := range g.parts {
@@ -65,7 +65,7 @@ func (g *group) Done() []int {
 	return out
 }
 
-// State returns a copy of a run's state: if its device has failed, of the last one that was read.
+// State returns a copy of a run's state, or of the last one that was read if its device has failed.
 func (g *group) State(run int) engine.State {
 	p, i := g.find(run)
 	return p.state(i)

@@ -13,7 +13,7 @@ import (
 )
 
 // A run whose caller moves its parameters ([engine.Job].Move) takes its steps one by one: the device releases a step's
-// noisy mean gradient, the host moves the parameters by it. The kernel that releases is the same, so that there is one
+// noisy mean gradient, and the host moves the parameters by it. The same kernel releases, so that there is only one
 // release: it moves zeros, instead of the parameters, by SGD with a learning rate of -1. That gives the mean itself,
 // rounded to single precision, and its sign where it is 0, since the zeros are negative.
 const releaseRate = -1
@@ -24,7 +24,7 @@ func (p *part) move(ctx context.Context, steps []int) error {
 	var from []int
 	for i, n := range steps {
 		from = append(from, int(p.done[i].Load()))
-		if n > 0 { // a run that failed has left something there
+		if n > 0 { // a failed run has left something there
 			if err := p.step.clearScratch(i); err != nil {
 				return err
 			}
@@ -62,9 +62,9 @@ func (p *part) move(ctx context.Context, steps []int) error {
 	return nil
 }
 
-// moveOnce calls the runs' Move, of all at the same time, with what the device has released for them, and uploads the
-// parameters that they return. No Move is called before the device has handed over all that they need, and each that
-// returns is a step taken, even if the device fails then: what callers keep must be of the same step as the states.
+// moveOnce calls the Move of all runs at the same time, with the gradients that the device has released for them, and
+// uploads the moved parameters. It calls no Move before it has all gradients. Each Move that returns is a step taken,
+// even if the device fails afterwards: the callers' state must be of the same step as the states.
 func (p *part) moveOnce(runs []int) error {
 	gradients := make([][]float32, len(runs))
 	for k, i := range runs {
@@ -103,7 +103,7 @@ func (p *part) moveOnce(runs []int) error {
 	return nil
 }
 
-// clearPadding sets what is between parameters to 0, whatever Move has written there.
+// clearPadding sets the padding between parameters to 0, whatever Move has written there.
 func clearPadding(l engine.Layout, params []float32) {
 	for i, at := range l.Offsets {
 		end := l.Size
@@ -124,7 +124,7 @@ func callMove(move func(int, []float32, []float32) error, step int, params, grad
 	return move(step, params, gradient)
 }
 
-// makeScratch allocates a row for each run that what is released to its caller goes to, if a run has such a caller.
+// makeScratch allocates a row for each run, for gradients released to its caller, if any job has a Move.
 func (s *step) makeScratch(jobs []engine.Job, l engine.Layout) (err error) {
 	if !slices.ContainsFunc(jobs, func(j engine.Job) bool { return j.Move != nil }) {
 		return nil
@@ -150,7 +150,7 @@ func (s *step) release(w wave, launched, slot int) error {
 	return s.launchUpdate(w, g, m, launched, slot)
 }
 
-// released reads what was released to a run's row, which is then ready for the next step.
+// released reads the gradient released to a run's row, and readies the row for the next step.
 func (s *step) released(run int, gradient []float32) error {
 	return errors.Join(driver.Download(s.device, gradient, s.scratch, run*len(gradient)), s.clearScratch(run))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// part is the runs of a group that are on one device: their states as the host knows them, and how far they are. They
-// advance together, by steps of two launches, and one more for each group of minibatches.
+// part is the runs of a group on one device: their states as last read, and their numbers of steps. They advance
+// together, by steps of two launches, and one more for each group of minibatches.
 type part struct {
 	*resident
 	step   *step
@@ -22,8 +22,8 @@ type part struct {
 	states []engine.State // as last read from the device
 	stale  []bool         // the run has moved since
 	broken error
-	failed []error // by run: why Move stopped it, until it is restored
-	batch  int     // steps between two looks at the device
+	failed []error // by run: the error of its Move, until it is restored
+	batch  int     // steps between two polls of the device
 }
 
 // start begins runs on the device.
@@ -49,7 +49,7 @@ func (r *resident) start(jobs []engine.Job, samples int) (_ *part, err error) {
 	return p, nil
 }
 
-// advance takes steps[i] steps of run i: first of those that the device's optimizer moves, then of those that their
+// advance takes steps[i] steps of run i: first the runs that the device's optimizer moves, then the runs that their
 // caller moves. It returns early, after a whole step, if the context is cancelled. Element i of the result is run i's
 // error.
 func (p *part) advance(ctx context.Context, steps []int) []error {
@@ -105,10 +105,10 @@ func (p *part) fail(err error) {
 	}
 }
 
-// pollEvery is about the time between two looks at a device that works.
+// pollEvery is about the time between two polls of a working device.
 const pollEvery = 20 * time.Millisecond
 
-// launch launches the steps, between two looks at the device as many as fill the time.
+// launch launches the steps, as many between two polls as fill pollEvery.
 func (p *part) launch(ctx context.Context, steps []int) error {
 	var from []int
 	for i := range steps {
@@ -151,7 +151,7 @@ func (p *part) launch(ctx context.Context, steps []int) error {
 	return nil
 }
 
-// state returns a copy of a run's state, which is the last that was read if the device fails.
+// state returns a copy of a run's state, or of the last one that was read if the device fails.
 func (p *part) state(run int) engine.State {
 	if p.stale[run] && p.broken == nil {
 		s := clone(p.states[run])

@@ -11,18 +11,18 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 )
 
-// ptxFiles holds the kernels as NVIDIA's driver takes them, made by cuda/kernels/build: PTX, which it compiles for any
-// card, and machine code of some.
+// ptxFiles holds the kernels for NVIDIA's driver, made by cuda/kernels/build: PTX, which the driver compiles for any
+// card, and machine code for some cards.
 //
 //go:embed kernels/ptx/*.ptx kernels/ptx/*.gz
 var ptxFiles embed.FS
 
-// images returns the kernels' PTX, a module for each source file: kernels inline what they call, so that they would
-// share nothing in one module.
+// images returns the kernels' PTX, a module for each source file: kernels inline their functions, so they would share
+// nothing in one module.
 func images() ([][]byte, error) { return read("kernels/ptx/*.ptx") }
 
-// machineCode returns the kernels' machine code for a device, a module for each source file, or nothing if there is
-// none. Code for compute capability 8.0 runs on 8.6, too, but not on 9.0.
+// machineCode returns the kernels' machine code for a device, a module for each source file, or nil if there is none.
+// Code for compute capability 8.0 runs on 8.6, too, but not on 9.0.
 func machineCode(i Info) ([][]byte, error) {
 	if i.Major != 8 && (i.Major != 9 || i.Minor != 0) {
 		return nil, nil

@@ -17,15 +17,15 @@ type step struct {
 	gradients gradients
 	threads   int // of a block
 	runs      int
-	width     int // runs that there is memory for the minibatches of
-	ahead     int // steps that minibatches are drawn for at a time
+	width     int // runs with memory for minibatches
+	ahead     int // steps whose minibatches are drawn at a time
 	memory    driver.Memory
 
 	// The kernels' parameters, for a wave that begins at run 0.
 	group       kernel.Group
 	minibatches kernel.Minibatches
 
-	scratch driver.Pointer // a row for each run: what is released to callers that move parameters themselves
+	scratch driver.Pointer // a row for each run: gradients released to callers that move parameters themselves
 	zeros   []float32      // a row before a release
 }
 
@@ -104,7 +104,7 @@ func (s *step) describe(jobs []engine.Job, samples int, l engine.Layout) (err er
 	return err
 }
 
-// setClocks notes how many steps the runs have taken, and how many more they shall take.
+// setClocks uploads the runs' numbers of steps taken and of steps to take.
 func (s *step) setClocks(done, steps []int) error {
 	var clocks []int32
 	for i, n := range done {
@@ -113,7 +113,7 @@ func (s *step) setClocks(done, steps []int) error {
 	return driver.Upload(s.device, s.minibatches.Clocks, 0, clocks)
 }
 
-// done reads how many steps the runs have taken.
+// done reads the numbers of steps that the runs have taken.
 func (s *step) done() ([]int, error) {
 	clocks := make([]int32, kernel.ClockColumns*s.runs)
 	if err := driver.Download(s.device, clocks, s.minibatches.Clocks, 0); err != nil {
@@ -141,8 +141,8 @@ const (
 	maxLists = 64 << 20
 )
 
-// makeMinibatches allocates memory for the minibatches of all runs at a time, for some steps ahead. If that is too much
-// it is for one step, and if need be for fewer runs, which then take turns.
+// makeMinibatches allocates memory for the minibatches of all runs at a time, for some steps ahead. If that is too
+// much, it allocates for one step, and if necessary for fewer runs, which then take turns.
 func (s *step) makeMinibatches(warn func(string)) error {
 	members := int(s.minibatches.Width)
 	s.width, s.ahead = s.runs, max(1, min(maxAhead, maxLists/(4*members*s.runs)))
@@ -160,7 +160,7 @@ func (s *step) makeMinibatches(warn func(string)) error {
 	return nil
 }
 
-// allocate allocates memory for the minibatches of some runs in some steps, or none if there isn't enough.
+// allocate allocates memory for the minibatches of some runs in some steps, or nothing if there isn't enough.
 func (s *step) allocate(runs, steps int) error {
 	m, memory := &s.minibatches, driver.Memory{Device: s.device}
 	for _, v := range []struct {
@@ -176,7 +176,7 @@ func (s *step) allocate(runs, steps int) error {
 	return nil
 }
 
-// wave is neighbouring runs whose minibatches there is memory for at a time.
+// wave is consecutive runs whose minibatches fit in memory at a time.
 type wave struct{ from, n int }
 
 func (s *step) waves() []wave {
@@ -205,7 +205,7 @@ func (s *step) parameters(w wave) (kernel.Group, kernel.Minibatches) {
 	return g, m
 }
 
-// take launches steps of the runs of a wave, after those that were launched since the clocks were set.
+// take launches steps of a wave's runs, after the given number of steps launched since the clocks were set.
 func (s *step) take(w wave, launched, steps int) error {
 	for taken := 0; taken < steps; taken += s.ahead {
 		n := min(s.ahead, steps-taken)
@@ -259,7 +259,7 @@ func (s *step) upload(run int, state engine.State) error {
 	return nil
 }
 
-// download reads a run's state, but for its step, into the vectors of the given one.
+// download reads a run's state, except its step, into the vectors of state.
 func (s *step) download(run int, state engine.State) error {
 	for _, v := range s.vectors(state) {
 		if err := driver.Download(s.device, v.host, v.device, run*int(s.minibatches.Size)); err != nil {
@@ -269,7 +269,7 @@ func (s *step) download(run int, state engine.State) error {
 	return nil
 }
 
-// vector is a vector of a run's state, and the device's table of all runs'.
+// vector is a vector of a run's state, and the device's table of this vector for all runs.
 type vector struct {
 	device driver.Pointer
 	host   []float32

@@ -7,5 +7,5 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 )
 
-// system returns this machine's driver, which this program is linked with: without one it would have ended by now.
+// system returns this machine's driver, which this program is linked with: without a driver it would have ended by now.
 func system() (driver.System, error) { return cu.System{}, nil }

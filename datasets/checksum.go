@@ -31,10 +31,10 @@ func (c Checksum) of(h hash.Hash) Checksum {
 	return Checksum(algorithm + ":" + hex.EncodeToString(h.Sum(nil)))
 }
 
-// matches reports whether a whole sum begins with c, of which only the beginning may be published.
+// matches reports whether sum begins with c. Some authors publish only the beginning of a sum.
 func (c Checksum) matches(sum Checksum) bool { return strings.HasPrefix(string(sum), string(c)) }
 
-// differs returns the message for a file that has the sum got instead of c.
+// differs returns the message for a file whose sum is got instead of c.
 func (c Checksum) differs(got Checksum) string {
 	name := "SHA-256"
 	if strings.HasPrefix(string(c), md5Prefix) {

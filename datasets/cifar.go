@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// CIFAR-10's binary version: records of one byte for the class and then the planes of red, green and blue.
+// CIFAR-10's binary version: each record has one byte for the class, then the planes of red, green and blue.
 const (
 	cifarSide    = 32 // pixels
 	cifarImage   = 3 * cifarSide * cifarSide
@@ -64,8 +64,8 @@ func cifarEntry() *entry {
 	}
 }
 
-// cifarNormalisation returns the constants of chenyaofo/pytorch-cifar-models, which normalise for networks that were
-// trained on CIFAR-100.
+// cifarNormalisation returns the constants of chenyaofo/pytorch-cifar-models, which normalise images for networks that
+// were trained on CIFAR-100.
 func cifarNormalisation() Normalisation {
 	return Normalisation{Mean: []float64{0.5070, 0.4865, 0.4409}, Std: []float64{0.2673, 0.2564, 0.2761}}
 }

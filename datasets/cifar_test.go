@@ -102,7 +102,7 @@ func TestCIFARArchiveAndFolder(t *testing.T) {
 	archive := filepath.Join(folder, "tiny-cifar.tar.gz")
 	writeTree(t, folder, map[string]string{"tiny-cifar.tar.gz": string(tinyArchive(t, "cifar-10-batches-bin", tinyCIFARFiles()))})
 
-	// check checks the set and returns its images, which the check takes out of it.
+	// check checks the set and returns its images, removing them from it.
 	check := func(raw *RawSet, err error, edition State) (images [2]Images) {
 		if raw != nil {
 			images = [2]Images{raw.Train, raw.Test}
@@ -124,7 +124,7 @@ func TestCIFARArchiveAndFolder(t *testing.T) {
 	}
 	checkState(t, e, o, OK, "")
 
-	// Another edition is taken, and never passes for the official one.
+	// Another edition is accepted, and never reported as the official one.
 	files := tinyCIFARFiles()
 	files["data_batch_2.bin"] = files["data_batch_2.bin"][:9] + "\x00" + files["data_batch_2.bin"][10:]
 	writeTree(t, unpacked, files)
@@ -134,7 +134,7 @@ func TestCIFARArchiveAndFolder(t *testing.T) {
 	}
 	checkState(t, e, o, Unofficial, "not the official edition: data_batch_2.bin")
 
-	// What is in the wrong format isn't.
+	// A wrong format is refused.
 	writeTree(t, unpacked, map[string]string{"data_batch_2.bin": files["data_batch_2.bin"][:2*cifarRecord-1]})
 	_, err = e.openRaw(t.Context(), o)
 	checkError(t, err, ErrInvalid, "tiny-cifar: "+unpacked+": data_batch_2.bin: ends in record 1 of 2")
@@ -153,13 +153,13 @@ func TestCIFARArchiveAndFolder(t *testing.T) {
 		t.Errorf("all files are in %q, error %v", where, err)
 	}
 
-	// An archive goes before the folder, and a wrong one is not passed over.
+	// An archive is preferred to the folder, and a wrong archive is an error.
 	writeTree(t, folder, map[string]string{"tiny-cifar.tar.gz": "cut"})
 	_, err = e.openRaw(t.Context(), o)
 	checkError(t, err, ErrInvalid, archive+": SHA-256 is ")
 }
 
-// checkState wants the one status of e, and that where agrees with it.
+// checkState checks the only status of e, and that where agrees with it.
 func checkState(t *testing.T, e *entry, o Options, state State, note string) {
 	t.Helper()
 	files, err := e.verifyFiles(t.Context(), o)
@@ -172,7 +172,7 @@ func checkState(t *testing.T, e *entry, o Options, state State, note string) {
 	}
 	_, edition, err := store.where()
 	if state == Corrupt {
-		state = Unofficial // the format isn't looked at
+		state = Unofficial // where doesn't check the format
 	}
 	if err != nil || edition != state {
 		t.Errorf("edition %q, error %v, want %s", edition, err, state)
@@ -234,8 +234,7 @@ func TestNormalisePanics(t *testing.T) {
 	}
 }
 
-// The first labels are those of the set's own page and of every tutorial: frog, truck, truck, deer; cat, ship, ship,
-// airplane.
+// The set's own page and tutorials show the first labels: frog, truck, truck, deer; cat, ship, ship, airplane.
 func TestPublishedCIFAR(t *testing.T) {
 	long.SkipRace(t, "it runs nothing side by side")
 	skipWithout(t, "cifar-10")

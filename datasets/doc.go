@@ -11,8 +11,8 @@
 // # Archives and editions
 //
 // An archive is read as a stream, never unpacked to disk, and only if it has the published checksum. Some authors
-// publish only an MD5, which detects damage but no forgery. In $DPTRAIN_DATA a folder with the unpacked files may stand
-// in for an archive. The files in such a folder must have the right format. If they also have the published checksums,
+// publish only an MD5, which detects damage but no forgery. In $DPTRAIN_DATA a folder with the unpacked files may
+// replace an archive. The files in such a folder must have the right format. If they also have the published checksums,
 // the set's Edition is [OK]; if they differ, it is [Unofficial]; if no checksums of the files are published, it is
 // [Unverified]. List and Verify report the same.
 //

@@ -57,8 +57,7 @@ func (s *store) download(ctx context.Context, f file, path string) (*os.File, er
 	return f.open(path)
 }
 
-// removeEmpty removes a part of which nothing came, so that a download that fails leaves nothing behind. The caller has
-// the folder's lock.
+// removeEmpty removes an empty part, so that a failed download leaves nothing behind. The caller has the folder's lock.
 func removeEmpty(part *os.File) error {
 	if size, err := length(part); err != nil || size > 0 {
 		return err
@@ -97,7 +96,7 @@ func (s *store) fill(ctx context.Context, f file, part *os.File) error {
 		DirVariable, s.substitutes(f))}
 }
 
-// substitutes names all that serves as f in a person's own folder, by paths below [DirVariable].
+// substitutes lists the files that may replace f in a person's own folder, by paths below [DirVariable].
 func (s *store) substitutes(f file) string {
 	serve := s.info.Name + "/" + f.name
 	if f.or != nil {
@@ -160,7 +159,7 @@ var errStalled = errors.New("the connection stalled")
 
 // request requests f from byte offset on and appends it to part. It returns nil when part has the size of f.
 func (s *store) request(ctx context.Context, url string, f file, part *os.File, offset int64) error {
-	if offset > f.size { // as for any part of a file of unknown size
+	if offset > f.size { // as any part of a file of unknown size
 		offset = 0
 		if err := part.Truncate(0); err != nil {
 			return err
@@ -178,7 +177,7 @@ func (s *store) request(ctx context.Context, url string, f file, part *os.File, 
 	if err != nil {
 		return err
 	}
-	// The checksum is that of the packed file, which the transport must not unpack.
+	// The checksum is of the packed file, which the transport must not unpack.
 	request.Header.Set("Accept-Encoding", "identity")
 	if offset > 0 {
 		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", offset))

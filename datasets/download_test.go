@@ -40,8 +40,8 @@ func blobEntry(mirrors ...string) *entry {
 	}
 }
 
-// mirror is a server whose first requests are answered by the scripted handlers and all later ones
-// by sending the blob, or the part of it that was asked for.
+// mirror is a server. The scripted handlers answer its first requests. All later requests get the blob, or the
+// requested part of it.
 type mirror struct {
 	url    string
 	mu     sync.Mutex
@@ -117,7 +117,7 @@ func options(t *testing.T) Options {
 	return Options{Cache: t.TempDir()}
 }
 
-// checkFetched wants the blob in the cache and no trace of the download but the lock.
+// checkFetched checks that the blob is in the cache, and that only the lock remains of the download.
 func checkFetched(t *testing.T, o Options) {
 	t.Helper()
 	got, err := os.ReadFile(filepath.Join(o.Cache, "blobs", "blob.gz"))
@@ -253,7 +253,7 @@ func TestDownloadRefused(t *testing.T) {
 			checkError(t, err, ErrUnavailable, c.want)
 			checkError(t, err, ErrUnavailable, "set DPTRAIN_DATA to a folder that holds blobs/blob.gz")
 			checkAbsent(t, o, "blob.gz")
-			checkAbsent(t, o, "blob.gz.part") // nothing right came
+			checkAbsent(t, o, "blob.gz.part") // no right byte was received
 		})
 	}
 }
@@ -267,7 +267,7 @@ func TestDownloadNoNetwork(t *testing.T) {
 	checkAbsent(t, o, "blob.gz")
 	checkAbsent(t, o, "blob.gz.part")
 
-	// What came before is kept, for a network to come.
+	// Bytes received earlier are kept, for the next attempt.
 	writePart(t, o, blob[:1000])
 	err = blobEntry(noMirror(t)).fetch(t.Context(), o)
 	checkError(t, err, ErrUnavailable, "connection refused")
@@ -276,7 +276,7 @@ func TestDownloadNoNetwork(t *testing.T) {
 	}
 }
 
-// Whatever would serve instead of a download is named, where it would be looked for.
+// The error lists all files that would replace the download, by the paths where Open looks for them.
 func TestDownloadOfWhatCanBeUnpacked(t *testing.T) {
 	e := blobEntry(noMirror(t))
 	e.files[0].tree, e.files[0].or = letters, &file{name: "blob.other"}
@@ -305,8 +305,8 @@ func TestDownloadCancelled(t *testing.T) {
 	m.requests(t, "", "bytes=70000-")
 }
 
-// Two processes that want the same file at the same time download it once. (A lock of flock belongs
-// to the open file, so that two callers in one process are like two processes.)
+// Two processes that want the same file at the same time download it once. (A lock of flock belongs to the open file,
+// so two callers in one process act like two processes.)
 func TestDownloadTwice(t *testing.T) {
 	held := make(chan struct{})
 	m, o := newMirror(t, func(w http.ResponseWriter, r *http.Request) {
@@ -385,7 +385,7 @@ func TestDownloadMD5(t *testing.T) {
 	}
 }
 
-// Of some files only the first digits of the checksum are published, and not the size.
+// For some files only the first digits of the checksum are published, and no size.
 func TestDownloadUnknownSize(t *testing.T) {
 	unsized := func(mirror string) *entry {
 		e := blobEntry(mirror)

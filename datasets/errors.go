@@ -16,7 +16,7 @@ var (
 	ErrUnavailable = errors.New("data not available")
 )
 
-// kindError has a message of its own and matches one of the kinds.
+// kindError has its own message and matches one of the kinds.
 type kindError struct {
 	kind    error
 	message string
@@ -62,8 +62,8 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("unknown data set %q (known: %s)%s", e.Name, strings.Join(e.Known, ", "), hint)
 }
 
-// nearestTo returns the name with the fewest edits from s, ignoring case, or "" if all need more than half of their
-// letters changed.
+// nearestTo returns the name with the fewest edits from s, ignoring case, or "" if every name needs changes of more
+// than half of its letters.
 func nearestTo(s string, names []string) string {
 	s = strings.ToLower(s)
 	return nearest.Name(names, func(name string) (int, bool) {

@@ -93,8 +93,8 @@ func renderGlyphs(ctx context.Context) (train, test *Images, err error) {
 	return train, test, nil
 }
 
-// renderSplit draws n images. Image i has a generator of its own with seed first+i, so that the number of workers
-// doesn't change them.
+// renderSplit draws n images. Image i has its own generator with seed first+i, so the images don't depend on the number
+// of workers.
 func renderSplit(ctx context.Context, fields [][10]*field, n, first int) (*Images, error) {
 	const size = glyphsSide * glyphsSide
 	s := &Images{

@@ -21,8 +21,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// glyphFonts returns the fonts of the glyphs set, in the order of its draws. It leaves out the small caps of the
-// family, whose digits are those of the regular font.
+// glyphFonts returns the fonts of the glyphs set, in the order of its draws. It leaves out the family's small caps,
+// which have the regular font's digits.
 func glyphFonts() [][]byte {
 	return [][]byte{
 		goregular.TTF, gobold.TTF, goitalic.TTF, gobolditalic.TTF, gomedium.TTF, gomediumitalic.TTF,
@@ -31,8 +31,8 @@ func glyphFonts() [][]byte {
 }
 
 // field is a glyph's signed distance function on a square grid over [-fieldReach, fieldReach]², in the plane in which
-// the digit is 1 high and centred at 0. It is negative inside; another level than 0 as the edge makes a stroke bolder
-// or thinner. Sampling through any affine map takes four reads a pixel, and 14,000 images take under a second.
+// the digit is 1 high and centred at 0. It is negative inside; taking another level than 0 as the edge makes a stroke
+// bolder or thinner. Sampling through any affine map takes four reads a pixel, and 14,000 images take under a second.
 type field [fieldSide][fieldSide]float32
 
 const (
@@ -41,7 +41,7 @@ const (
 	fieldStep  = 2 * fieldReach / (fieldSide - 1)
 )
 
-// at interpolates the field, which continues its border outside.
+// at interpolates the field. Outside, the field continues its border values.
 func (f *field) at(u, v float64) float64 {
 	x, y := (u+fieldReach)/fieldStep, (v+fieldReach)/fieldStep
 	x, y = min(max(x, 0), fieldSide-1.001), min(max(y, 0), fieldSide-1.001)
@@ -163,9 +163,10 @@ func centred(edges []edge) []edge {
 // distances computes the field of an outline, whose inside has a nonzero winding number.
 //
 // From one point to the next a distance grows by at most the step between them. Edges whose bounding box is farther
-// away than that have no say, and most are: computing their distances took half of the time to draw the set.
+// away than that can't be the nearest, and most are farther: computing their distances took half of the time to draw
+// the set.
 func distances(edges []edge) *field {
-	const slack = 1e-9 // far above what rounding does to squares of at most 10
+	const slack = 1e-9 // far above the rounding of squares of at most 10
 	var f field
 	spans := make([]span, len(edges))
 	var crossing []edge
@@ -226,8 +227,8 @@ func (e edge) squaredDistance(p point) float64 {
 	return mul(px, px) + mul(py, py)
 }
 
-// winding returns the contribution to the winding number of p of an edge that crosses the horizontal line through p:
-// with opposite signs if it does so to the right of p upwards or downwards, else 0.
+// winding returns the edge's contribution to the winding number of p: if the edge crosses the horizontal line through p
+// to the right of p, 1 with opposite signs for upwards and downwards, else 0.
 func (e edge) winding(p point) int {
 	side := mul(e.to.x-e.from.x, p.y-e.from.y) - mul(p.x-e.from.x, e.to.y-e.from.y)
 	switch up := e.to.y > e.from.y; {

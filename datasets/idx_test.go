@@ -77,7 +77,7 @@ var badIDX = map[string]struct {
 	"gzip short contents": {compress(encodeIDX([]int{4}, []byte{1})), "value 1 of 4: the file ends here"},
 }
 
-// axesOf returns the number of axes that DecodeIDX is asked for, which most of the files have.
+// axesOf returns the number of axes to pass to DecodeIDX, which most of the files have.
 func axesOf(file []byte) int {
 	if len(file) < 4 || bytes.HasPrefix(file, gzipMagic) {
 		return 1

@@ -25,8 +25,8 @@ type RawSet struct {
 }
 
 // OpenRaw returns the named data set of images as bytes. A program that needs few samples at a time, such as one that
-// extracts features, can normalise them in parts, while [Open] normalises all at once. The errors of OpenRaw are those
-// of Open, and one for a set that doesn't consist of images.
+// extracts features, can normalise them in parts, while [Open] normalises all at once. OpenRaw returns the errors of
+// Open, and one for a set that doesn't consist of images.
 func OpenRaw(ctx context.Context, name string, o Options) (*RawSet, error) {
 	e, err := lookup(registry(), name)
 	if err != nil {
@@ -50,7 +50,7 @@ func (e *entry) openRaw(ctx context.Context, o Options) (*RawSet, error) {
 	return raw, nil
 }
 
-// set normalises all images, and removes the raw ones to save memory.
+// set normalises all images, and drops the raw ones to save memory.
 func (r *RawSet) set() *Set {
 	s := &Set{Name: r.Name, Normalisation: r.Normalisation, Edition: r.Edition}
 	s.Train, r.Train = r.Train.split(r.Normalisation), Images{}
@@ -114,8 +114,8 @@ type Normalisation struct {
 // sampleValues has the sample value of each raw byte of a channel.
 type sampleValues [256]float32
 
-// table returns the sample values of a channel. It has no product followed by a sum, which some platforms fuse, and so
-// its values are the same on all.
+// table returns the sample values of a channel. It computes no product followed by a sum, which some platforms fuse, so
+// its values are the same on all platforms.
 func (n Normalisation) table(channel int) *sampleValues {
 	var t sampleValues
 	for raw := range t {

@@ -24,7 +24,7 @@ const (
 	maxReview = 1 << 20
 )
 
-// imdbFolders are the folders of reviews in the order of their classes, for training and then for the test.
+// imdbFolders are the folders of reviews in the order of their classes, first for training, then for the test.
 var imdbFolders = []string{"train/neg", "train/pos", "test/neg", "test/pos"}
 
 // imdb reads the archive, or a small one of the same form in tests.
@@ -105,8 +105,8 @@ type review struct {
 	text []byte
 }
 
-// reviews are the reviews of each of imdbFolders, sorted by file name byte by byte: 0_9.txt, 10000_8.txt,
-// 10001_10.txt. An archive and its unpacked folder have the same.
+// reviews are the reviews of each of imdbFolders, sorted by file name byte by byte: 0_9.txt, 10000_8.txt, 10001_10.txt.
+// An archive and its unpacked folder give the same order.
 type reviews [4][]review
 
 // load returns the reviews as tokens.

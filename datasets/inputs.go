@@ -11,7 +11,7 @@ import (
 )
 
 // NormalisationOf returns the constants by which [Open] makes samples of the bytes of the named data set's images, for
-// images that aren't of the set. The error is an [*UnknownError] for an unknown name.
+// images outside the set. The error is an [*UnknownError] for an unknown name.
 func NormalisationOf(name string) (Normalisation, error) {
 	e, err := lookup(registry(), name)
 	if err != nil {
@@ -59,8 +59,8 @@ func DecodeImage(file []byte, shape []int) ([]byte, error) {
 	return pixels, nil
 }
 
-// Tokenise returns texts as [Open] returns those of data set imdb: each is cut to, or padded to, [Options.TextLength]
-// tokens. The split has no labels. It downloads the vocabulary if it is missing.
+// Tokenise returns texts in the form in which [Open] returns the texts of data set imdb: each is cut or padded to
+// [Options.TextLength] tokens. The split has no labels. It downloads the vocabulary if it is missing.
 func Tokenise(ctx context.Context, texts [][]byte, o Options) (Split, error) {
 	e := imdbEntry()
 	store, err := e.store(o)

@@ -94,7 +94,7 @@ func FuzzDecodeImage(f *testing.F) {
 	})
 }
 
-// The constants are the ones that samples of the set are made by.
+// The constants are the ones that Open normalises the set with.
 func TestNormalisationOf(t *testing.T) {
 	long.SkipRace(t, "it runs nothing side by side")
 	set, err := Open(t.Context(), "glyphs", Options{})
@@ -131,7 +131,7 @@ func TestNormalisationOf(t *testing.T) {
 	}
 }
 
-// A review of the data set has the tokens that the data set has of it.
+// A review of the data set gets the same tokens as in the data set.
 func TestTokenise(t *testing.T) {
 	dir := os.Getenv("DPTRAIN_DATA")
 	if dir == "" {

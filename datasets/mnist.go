@@ -49,7 +49,7 @@ func fashionMNISTEntry() *entry {
 			{name: testLabels + ".gz", size: 5_148, sum: sha256Prefix + "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5"},
 		},
 		mirrors: []string{
-			// The first is the authors' own; it has no TLS, and the checksums make up for that.
+			// The first is the authors' own; it has no TLS, but files are checked by their checksums.
 			"http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
 			"https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
 		},

@@ -17,7 +17,7 @@ func skipWithout(t testing.TB, name string) {
 	}
 }
 
-// openFiles opens a set whose files lie under DPTRAIN_DATA.
+// openFiles opens a set with files below DPTRAIN_DATA.
 func openFiles(t testing.TB, name string) *Set {
 	t.Helper()
 	skipWithout(t, name)
@@ -28,8 +28,8 @@ func openFiles(t testing.TB, name string) *Set {
 	return set
 }
 
-// The first labels are those that the sets' own pages and torchvision show; the moments are the
-// constants that the normalisation uses, which are published with four digits.
+// The sets' own pages and torchvision show the first labels. The moments are the normalisation's constants, which are
+// published with four digits.
 func TestPublishedSets(t *testing.T) {
 	long.SkipRace(t, "it runs nothing side by side")
 	for _, c := range []struct {

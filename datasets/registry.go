@@ -43,7 +43,7 @@ type entry struct {
 	info    Info
 	files   []file
 	mirrors []string // URLs that end in a slash; each has all files under their own names
-	// load loads the set. Where it is nil, the set is that of images, normalised.
+	// load loads the set. If it is nil, images loads the set, which is then normalised.
 	load   func(context.Context, *store) (*Set, error)
 	images func(context.Context, *store) (*RawSet, error) // nil for other sets
 	// normalisation turns the bytes of images into samples; the zero value for other sets.
@@ -129,7 +129,7 @@ func (e *entry) describe() Info {
 	for _, f := range e.files {
 		info.Bytes += f.size
 		if f.size == 0 && f.or != nil {
-			info.Bytes += f.or.size // about as much
+			info.Bytes += f.or.size // about the same size
 		}
 	}
 	return info
@@ -153,7 +153,7 @@ func List(o Options) ([]Info, error) {
 	return infos, nil
 }
 
-// Fetch downloads the missing files of the named data set, and verifies all of its files. Its errors are those of
+// Fetch downloads the missing files of the named data set, and verifies all of its files. It returns the errors of
 // [Open].
 func Fetch(ctx context.Context, name string, o Options) error {
 	e, err := lookup(everything(), name)
@@ -196,7 +196,7 @@ const (
 	Unverified State = "unverified"
 )
 
-// FileStatus is the state of a file, as [Verify] finds it.
+// FileStatus is the state of a file, as reported by [Verify].
 type FileStatus struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`

@@ -71,7 +71,7 @@ func TestDataFolder(t *testing.T) {
 		t.Errorf("status %+v, error %v", files, err)
 	}
 
-	// Options go before the environment.
+	// Options override the environment.
 	wrong := blob[:len(blob)-1]
 	o.Dir, path = blobFolder(t, wrong)
 	err = blobEntry(m.url).fetch(t.Context(), o)
@@ -81,7 +81,7 @@ func TestDataFolder(t *testing.T) {
 	}
 	checkError(t, err, ErrInvalid, "blobs: "+path+": SHA-256 is "+checksum.Sum.hex()+", want "+checksum.Want.hex()+
 		" and its size 299999 bytes instead of 300000; the file is damaged or another edition, replace it")
-	m.requests(t) // a wrong file of the person's own is not covered up by a download
+	m.requests(t) // no download hides a wrong file in the person's own folder
 	files, err = blobEntry().verifyFiles(t.Context(), o)
 	if err != nil || len(files) != 1 || files[0].State != Corrupt || files[0].Path != path || files[0].Sum != checksum.Sum {
 		t.Errorf("status %+v, error %v", files, err)

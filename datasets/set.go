@@ -40,8 +40,8 @@ type Set struct {
 	Edition       State // [OK], [Unofficial] or [Unverified]: whether its files are the published ones
 }
 
-// Classification returns the two parts of the set as package train takes them: copies, with one-hot labels for graphs
-// such as those of package models.
+// Classification returns copies of the set's two parts for package train, with one-hot labels as the graphs of package
+// models take them.
 func (s *Set) Classification() (training, test *train.Classification, err error) {
 	if training, err = s.Train.classification(); err != nil {
 		return nil, nil, err

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// checkError wants a one-line error that matches kind and holds text.
+// checkError checks that err is one line, matches kind and contains text.
 func checkError(t *testing.T, err, kind error, text string) {
 	t.Helper()
 	switch {
@@ -60,7 +60,7 @@ func TestSplitInParts(t *testing.T) {
 	}
 }
 
-// The two parts become training's data sets: their digests are those of sets that are made by hand.
+// The two parts become training's data sets, with the digests of sets made by hand.
 func TestSetsAreClassified(t *testing.T) {
 	ids, weights, labels := []int32{4, 5, 6, 0}, []float32{0.5, 0.5, 1, 0}, []int32{1, 0}
 	images := Split{N: 2, SampleShape: []int{2}, Samples: []float32{1, 2, 3, 4}, Labels: labels, Classes: 2}

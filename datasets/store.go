@@ -48,7 +48,7 @@ type file struct {
 	size int64  // 0: not published
 	sum  Checksum
 	urls []string // besides those on the entry's mirrors
-	or   *file    // an equivalent, used instead if it is in the person's own folder
+	or   *file    // an equivalent, used instead if in the person's own folder
 	tree *tree    // contents of an archive, which may also be unpacked; nil for other files
 }
 
@@ -75,7 +75,7 @@ func (e *entry) store(o Options) (*store, error) {
 	if s.dir == "" {
 		s.dir = os.Getenv(DirVariable)
 	}
-	if s.dir != "" && len(e.files) > 0 { // a set that is built in looks nowhere
+	if s.dir != "" && len(e.files) > 0 { // a built-in set has no folder
 		if err := checkDir(s.dir); err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func (e *entry) store(o Options) (*store, error) {
 	return s, nil
 }
 
-// checkDir returns an error for a data folder that isn't one: a typing error would otherwise end in a surprising
+// checkDir returns an error if the data folder isn't a folder: otherwise a typing error would cause a surprising
 // download.
 func checkDir(dir string) error {
 	info, err := os.Stat(dir)
@@ -117,7 +117,7 @@ func (s *store) cacheFolder() (string, error) {
 	return filepath.Join(cache, s.info.Name), nil
 }
 
-// folders returns the folders in which the set's files may be, in the order of preference.
+// folders returns the folders in which the set's files may be, best first.
 func (s *store) folders() []string {
 	var folders []string
 	if s.dir != "" {
@@ -129,8 +129,8 @@ func (s *store) folders() []string {
 	return folders
 }
 
-// where returns the first folder that has all files, or unpacked archives, in their right sizes, and the edition of
-// unpacked ones.
+// where returns the first folder that has all files in their right sizes, or unpacked archives, and the edition of an
+// unpacked one.
 func (s *store) where() (folder string, edition State, err error) {
 	if len(s.files) == 0 {
 		return "built in", OK, nil
@@ -157,7 +157,7 @@ func (s *store) where() (folder string, edition State, err error) {
 	return "", "", nil
 }
 
-// read returns the verified contents of the set's file of that name, or of that name and .gz, and their path.
+// read returns the verified contents, and the path, of the set's file named name or name.gz.
 func (s *store) read(ctx context.Context, name string) (path string, contents []byte, err error) {
 	for _, f := range s.files {
 		if f.name == name || f.name == name+".gz" {

@@ -11,16 +11,16 @@ import (
 )
 
 // readTorch reads a state that PyTorch saved, tensors of float32 by name, and returns it in the safetensors format,
-// which has numbers and no code. It drops a batch norm's number of batches, which isn't used.
+// which has numbers and no code. It drops a batch norm's unused number of batches.
 //
 // PyTorch's format is Python's pickle, whose instructions can call anything in Python. There is no Python here, and
-// the library (github.com/nlpodyssey/gopickle) supports only tensors and containers. But it trusts the sizes in a
-// file and skips missing values, and readTorch takes each tensor to lie in row-major order. So call readTorch only for
+// the library (github.com/nlpodyssey/gopickle) supports only tensors and containers. But it trusts the sizes in a file
+// and skips missing values, and readTorch assumes that each tensor is in row-major order. So call readTorch only for
 // files with a known checksum, and check its result by checkValues. The only such file has eight published digits of
 // its checksum: a file forged to match them can end the program, but can't change a weight.
 func readTorch(path string) (contents []byte, err error) {
 	defer func() {
-		if r := recover(); r != nil { // the library, or what is below, doesn't support it
+		if r := recover(); r != nil { // not supported by the library or by the code below
 			contents, err = nil, invalidf("%s: read PyTorch's format: %v", path, r)
 		}
 	}()

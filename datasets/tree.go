@@ -17,11 +17,11 @@ import (
 	"strings"
 )
 
-// tree is the folder in an archive. It may be unpacked beside the archive, or in its place.
+// tree is the folder in an archive. It may be unpacked beside the archive, or replace it.
 type tree struct {
 	name   string            // of the folder, without a slash
-	dirs   []string          // that have the members; "." is the folder itself
-	wanted func(string) bool // reports whether a path in the folder, with slashes, is a member's
+	dirs   []string          // with members; "." is the folder itself
+	wanted func(string) bool // reports whether a path in the folder, with slashes, is a member
 	limit  int64             // maximum size of a member in bytes
 	sums   map[string]string // SHA-256 of the published members; nil if they aren't known
 	// check reads all members of any edition and returns an error if their format is wrong.
@@ -169,14 +169,14 @@ func (t *tree) member(entry string) (string, error) {
 		return ".", nil
 	}
 	member, inside := strings.CutPrefix(clean, t.name+"/")
-	// A path with ".." isn't honest even if it ends inside.
+	// A path with ".." is suspicious even if it ends inside.
 	if !inside || slices.Contains(strings.Split(entry, "/"), "..") {
 		return "", invalidf("entry %q is outside the folder %s", entry, t.name)
 	}
 	return member, nil
 }
 
-// eachUnpacked visits the members in the folder, and compares those with the published ones.
+// eachUnpacked visits the members in the folder, and compares them with the published ones.
 func (s *source) eachUnpacked(ctx context.Context, visit visitor) error {
 	for _, dir := range s.dirs {
 		entries, err := os.ReadDir(filepath.Join(s.path, filepath.FromSlash(dir)))

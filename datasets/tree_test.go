@@ -18,7 +18,7 @@ import (
 type tarFile struct {
 	name, contents string
 	kind           byte
-	claims         int64 // the size in the header, if that is not the contents' own
+	claims         int64 // the size in the header, if not the contents' size
 }
 
 // tarball packs entries, compressed with gzip.
@@ -45,7 +45,7 @@ func tarball(t interface{ Fatal(...any) }, files ...tarFile) []byte {
 			}
 		}
 	}
-	w.Flush() // Close would object to a claim that isn't kept
+	w.Flush() // Close would report a wrong claim
 	b.Write(make([]byte, 1024))
 	return compress(b.Bytes())
 }
@@ -110,7 +110,7 @@ func TestTree(t *testing.T) {
 	files := []tarFile{
 		{name: "letters/", kind: tar.TypeDir},
 		{name: "letters/more/b.txt", contents: "B"},
-		{name: "letters/huge.bin", contents: "more than ten bytes"}, // no member, and so of no interest
+		{name: "letters/huge.bin", contents: "more than ten bytes"}, // no member, so not read
 		{name: "letters/link", contents: "/etc/passwd", kind: tar.TypeSymlink},
 		{name: "./letters/a.txt", contents: "A"},
 		{name: "letters/more/deep/c.txt", contents: "C"},

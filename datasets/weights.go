@@ -38,7 +38,7 @@ func resnet20Entry() *entry {
 
 // Weights returns the named weights of a trained network in the safetensors format, and the path of their file. It
 // downloads a missing file, and verifies a checksum of the values, which doesn't depend on the file's format. The
-// tensors have torchvision's names. Its errors are those of [Open].
+// tensors have torchvision's names. It returns the errors of [Open].
 func Weights(ctx context.Context, name string, o Options) (path string, contents []byte, err error) {
 	e, err := lookup(weights(), name)
 	if err != nil {

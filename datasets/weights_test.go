@@ -36,7 +36,7 @@ func floatTensor(name string, shape, stride []int) torchTensor {
 }
 
 // saveTorch writes a state as torch.save does since version 1.6: a zip with a pickle, of protocol 2, and the values.
-// The instructions are those of Python's pickletools.
+// Python's pickletools lists the instructions.
 func saveTorch(t testing.TB, tensors ...torchTensor) []byte {
 	var pickle bytes.Buffer
 	text := func(s string) {

@@ -1,4 +1,4 @@
-// Package models builds networks for package train, including those of the paper's experiments.
+// Package models builds networks for package train, including the networks of the paper's experiments.
 //
 // To build one for samples of any shape, call [New] with its name. [CNN], [MLP] and [EmbeddingClassifier] build one
 // with sizes of your own. The result is a [train.Model]: a Gorgonia graph of stock operations and a function Initial.
@@ -18,7 +18,7 @@
 // Activations are tempered sigmoids, σ(z) = s/(1+exp(−T z)) − o (Papernot et al., "Tempered Sigmoid
 // Activations for Deep Learning with Differential Privacy", 2020); s = 2, T = 2, o = 1 is tanh.
 //
-// [ResNet20] builds a network that is not to be trained. With the weights of a network trained on public data it
-// computes features of images, and a linear model is trained on the features. [ResNet.Fold] converts such weights,
-// under PyTorch's names, to parameters.
+// [ResNet20] builds a network for inference only. With the weights of a network trained on public data it computes
+// features of images, and a linear model is trained on the features. [ResNet.Fold] converts such weights, under
+// PyTorch's names, to parameters.
 package models

@@ -40,7 +40,7 @@ func TestEmbeddingClassifierOfNothing(t *testing.T) {
 	}
 }
 
-// Embeddings begin as standard normals, layers as all others do. Of 16,000 values the mean's z value exceeds 5 with
+// Embeddings begin as standard normals, other layers as always. The z value of the mean of 16,000 values exceeds 5 with
 // probability 6e-7, the variance's about as rarely; the seed is fixed.
 func TestEmbeddingBeginsNormal(t *testing.T) {
 	n, err := models.EmbeddingClassifier(models.Options{}, 1000, 8, 16, 9, 2)
@@ -68,8 +68,8 @@ func TestEmbeddingBeginsNormal(t *testing.T) {
 	}
 }
 
-// What the network computes of a text is the formula, by hand in float64: the words' vectors times their weights, added
-// up, through two layers with a rectifier between them. Words come twice, weights aren't the same, and one is 0.
+// The network's output for a text equals the formula, by hand in float64: the sum of the words' vectors times their
+// weights, through two layers with a rectifier between them. Words occur twice, weights differ, and one is 0.
 func TestEmbeddingClassifierIsTheFormula(t *testing.T) {
 	const vocabulary, length, width, hidden, classes = 7, 5, 3, 4, 2
 	n, err := models.EmbeddingClassifier(models.Options{}, vocabulary, length, width, hidden, classes)

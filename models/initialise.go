@@ -19,8 +19,8 @@ func (b *builder) param(name string, fan int, shape ...int) *gorgonia.Node {
 }
 
 // initial returns a function that draws initial values for all parameters, from U(−1/√fan, 1/√fan) where fan is the
-// number of inputs of one unit. That is PyTorch's default for linear and convolutional layers, weights and biases alike
-// (Kaiming uniform with a = √5), and what the paper's models were trained from. It draws embeddings from N(0, 1), as
+// number of inputs of one unit. That is PyTorch's default for weights and biases of linear and convolutional layers
+// (Kaiming uniform with a = √5), from which the paper's models were trained. It draws embeddings from N(0, 1), as
 // PyTorch does.
 func initial(params gorgonia.Nodes, fans []int) func(rand.Source) [][]float32 {
 	sizes := make([]int, len(params))

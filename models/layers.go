@@ -10,7 +10,7 @@ import (
 // Kind is the kind of a [Layer].
 type Kind string
 
-// The kinds of layers, each with the module of torch.nn that computes the same.
+// The kinds of layers, each with the equivalent module of torch.nn.
 const (
 	KindFlatten    Kind = "flatten"    // Flatten: [batch, …] to [batch, values], row-major
 	KindLinear     Kind = "linear"     // Linear(In, Out)
@@ -33,7 +33,7 @@ type Layer struct {
 	Padding int    `json:"padding,omitempty"` // pixels of zeros on each side
 }
 
-// Layers returns the layers of the network that [New] builds, in their order. Its errors are New's.
+// Layers returns the layers of the network that [New] builds, in their order. It returns the errors of New.
 func Layers(spec string, shape []int, outputs int, o Options) ([]Layer, error) {
 	b := newBuilder(o)
 	_, err := b.named(spec, shape, outputs)
@@ -47,7 +47,7 @@ type layout struct {
 	transposed     bool // of the two axes of a matrix
 }
 
-// layouts returns the layer's parameters, in the order in which the graph has them.
+// layouts returns the layer's parameters, in the graph's order.
 func (l Layer) layouts() []layout {
 	weight, bias := l.Name+".weight", l.Name+".bias"
 	switch l.Kind {
@@ -76,8 +76,8 @@ func ToPyTorch(layers []Layer, graph []train.Parameter) ([]train.Parameter, erro
 	return converted(layers, graph, func(l layout) (from, to []int) { return l.graph, l.pytorch })
 }
 
-// FromPyTorch converts parameters in PyTorch's layouts to those of the graph, in the order of its parameters. Its
-// errors are those of [ToPyTorch].
+// FromPyTorch converts parameters in PyTorch's layouts to the graph's layouts and order. It returns the errors of
+// [ToPyTorch].
 func FromPyTorch(layers []Layer, pytorch []train.Parameter) ([]train.Parameter, error) {
 	return converted(layers, pytorch, func(l layout) (from, to []int) { return l.pytorch, l.graph })
 }

@@ -24,7 +24,7 @@ var networks = []struct {
 	options models.Options
 }{
 	{"linear", []int{5}, 3, models.Options{}},
-	{"linear", []int{3}, 3, models.Options{}}, // a square matrix, whose shape tells nothing
+	{"linear", []int{3}, 3, models.Options{}}, // a square matrix: its shape shows no transposition
 	{"linear", []int{1, 3, 2}, 2, models.Options{}},
 	{"linear", []int{64}, 10, models.Options{}}, // features of CIFAR-10
 	{"linear", []int{4}, 1, models.Options{}},
@@ -38,8 +38,8 @@ var networks = []struct {
 	{"embedding", []int{4}, 3, models.Options{Vocabulary: 16}}, // a square table
 }
 
-// The layers and the parameters in PyTorch's layouts, taken together as PyTorch's documentation defines them, compute
-// what the graph computes.
+// The layers and the parameters in PyTorch's layouts, by the definitions in PyTorch's documentation, compute the same
+// as the graph.
 func TestLayersComputeTheNetwork(t *testing.T) {
 	for _, c := range networks {
 		name := fmt.Sprint(c.spec, c.shape, c.outputs)
@@ -106,7 +106,7 @@ func TestLayersComputeTheNetwork(t *testing.T) {
 	}
 }
 
-// inputsOf returns samples as data. Of texts the last token is padding.
+// inputsOf returns samples as data. The last token of a text is padding.
 func inputsOf(t *testing.T, vocabulary, outputs int, samples []float32, size int) (*train.Data, []float64) {
 	t.Helper()
 	inputs := make([]float64, len(samples))
@@ -251,7 +251,7 @@ func forward(t *testing.T, layers []models.Layer, state map[string]train.Paramet
 	return x
 }
 
-// The state of the CNN is that of torch.nn's modules for Opacus's MNIST example.
+// The CNN's state has the names and shapes of torch.nn's modules in Opacus's MNIST example.
 func TestPyTorchLayouts(t *testing.T) {
 	layers, err := models.Layers("cnn", []int{1, 28, 28}, 10, models.Options{})
 	if err != nil {
@@ -293,7 +293,7 @@ func TestPyTorchLayouts(t *testing.T) {
 	}
 }
 
-// valued returns the graph's parameters, each value another one.
+// valued returns the graph's parameters, with all values different.
 func valued(m train.Model) []train.Parameter {
 	var out []train.Parameter
 	count := float32(0)
@@ -308,7 +308,7 @@ func valued(m train.Model) []train.Parameter {
 	return out
 }
 
-// The conversions are inverse to each other, in any order of the parameters, and keep what they are given.
+// The conversions are inverse to each other, in any order of the parameters, and don't change their arguments.
 func TestLayoutsAreInverse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := rapid.SampledFrom(networks).Draw(t, "network")

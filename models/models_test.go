@@ -20,7 +20,7 @@ func size(n train.Model) int {
 	return total
 }
 
-// The sizes are those of the paper's Table data_sets, and sums of products by hand.
+// The sizes come from the paper's Table data_sets, or are sums of products by hand.
 func TestSizes(t *testing.T) {
 	image := []int{1, 28, 28}
 	for _, c := range []struct {
@@ -110,8 +110,8 @@ func TestInitialisationFollowsTheSource(t *testing.T) {
 	}
 }
 
-// Every value is within its own layer's bound, and fills it: weights of a convolution by the size of its kernel, biases
-// like their weights.
+// All values are within their layer's bound and come near it: a convolution's weights have the bound of its kernel's
+// size, biases the bound of their weights.
 func TestInitialValuesFollowTheLayers(t *testing.T) {
 	n, err := models.CNN(models.Options{}, []int{1, 28, 28}, 10)
 	if err != nil {
@@ -130,8 +130,8 @@ func TestInitialValuesFollowTheLayers(t *testing.T) {
 	}
 }
 
-// A fresh graph has no values, so that one graph serves any number of runs; [enginetest.Bound] gives it some, in its
-// own precision.
+// A fresh graph has no values, so that one graph serves any number of runs; [enginetest.Bound] binds values in the
+// graph's precision.
 func TestGraphsHaveNoValues(t *testing.T) {
 	for _, double := range []bool{false, true} {
 		n, err := models.MLP(models.Options{Double: double}, 3, 2)

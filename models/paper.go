@@ -54,7 +54,7 @@ func (b *builder) cnn(shape []int, outputs int) (train.Model, error) {
 	return b.model(b.linear("fc2", x, cnnHidden, outputs), outputs, input)
 }
 
-// cnnSize returns the side of the last max-pool's output for a side of the image; 0 or less if nothing is left of it.
+// cnnSize returns the side of the last max-pool's output for a side of the image; 0 or less if the image is too small.
 func cnnSize(side int) int {
 	window := func(n, kernel, stride, pad int) int {
 		if n += 2*pad - kernel; n < 0 {

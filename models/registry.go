@@ -75,7 +75,7 @@ func Check(spec string) error {
 }
 
 const (
-	maxValues = 1 << 24 // in a sample; more is a mistake that would take all memory
+	maxValues = 1 << 24 // in a sample; more would take all memory, by mistake
 	maxWidth  = 1 << 16 // of a hidden layer
 	maxLayers = 16
 )

@@ -60,8 +60,8 @@ func resnet(t *testing.T) models.ResNet {
 	return n
 }
 
-// 19 convolutions 3×3 and two 1×1 of shortcuts, a bias each in place of a batch norm, and the fully connected layer: He
-// et al. count 20 layers and 0.27 M parameters with ten classes.
+// 19 convolutions 3×3 and two 1×1 of shortcuts, each with a bias in place of a batch norm, and the fully connected
+// layer: He et al. count 20 layers and 0.27 M parameters with ten classes.
 func TestResNetSize(t *testing.T) {
 	n := resnet(t)
 	filters := 9 * (3*16 + 6*16*16 + 16*32 + 5*32*32 + 32*64 + 5*64*64)

@@ -72,7 +72,7 @@ func (n ResNet) Fold(tensors map[string]Tensor) ([][]float32, error) {
 }
 
 // fold returns the filters and biases of a convolution with its batch norm folded in. They share no memory with the
-// given ones.
+// arguments.
 func fold(filters, gain, bias, mean, variance []float32) (w, b []float32) {
 	w, b = make([]float32, len(filters)), make([]float32, len(bias))
 	patch := len(filters) / len(bias)
@@ -97,7 +97,7 @@ func transposed(x []float32, rows, cols int) []float32 {
 	return out
 }
 
-// weights are the tensors not taken yet, and the problems of those that were.
+// weights holds the tensors not taken yet, and the problems of the tensors taken.
 type weights struct {
 	left     map[string]Tensor
 	problems []string
@@ -107,7 +107,7 @@ func (w *weights) problem(format string, args ...any) {
 	w.problems = append(w.problems, fmt.Sprintf(format, args...))
 }
 
-// take removes a tensor and returns its values. After a problem they have no meaning.
+// take removes a tensor and returns its values. After a problem the values are meaningless.
 func (w *weights) take(name string, shape ...int) []float32 {
 	t, ok := w.left[name]
 	delete(w.left, name)

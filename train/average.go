@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// predict computes outputs by the values that each run would release now: its parameters, or their average.
+// predict computes outputs with the values that each run would release now: its parameters, or their average.
 func (g *Group) predict(ctx context.Context, data *engine.Data, runs ...int) ([][]float32, error) {
 	averaged := false
 	for _, run := range runs {

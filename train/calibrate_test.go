@@ -27,7 +27,7 @@ func ExampleCalibrate() {
 	// Output: noise multiplier 1.235, epsilon 4.00 at delta 1e-05
 }
 
-// Settings have an event before they are complete. TestMechanismCouplesEventAndEngine holds the mechanism to the same.
+// Settings have an event before they are complete. TestMechanismCouplesEventAndEngine checks the mechanism's event.
 func TestEventOfSettings(t *testing.T) {
 	p := train.Privacy{SamplingRate: 0.1, NoiseMultiplier: 2, Steps: 10}
 	want := accountant.DPSGD(0.1, 2, 10)
@@ -98,7 +98,7 @@ func TestCalibrateRefuses(t *testing.T) {
 		p              train.Privacy
 		epsilon, delta float64
 		want           error
-		guaranteed     bool // whether such settings have a guarantee as they are
+		guaranteed     bool // whether such settings have a guarantee
 	}{
 		{"below the floor of the orders", good, 0.001, 1e-5, accountant.ErrInfeasible, true},
 		{"epsilon", good, math.NaN(), 1e-5, accountant.ErrInvalid, true},

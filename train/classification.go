@@ -30,8 +30,8 @@ func NewTokenClassification(ids, labels []int32, classes int, others ...[]float3
 	return ClassificationOf(copied(slices.Concat([]engine.Column{{Ints: ids}}, engine.Floats(others...))...), labels, classes)
 }
 
-// ClassificationOf is like [NewClassification] and [NewTokenClassification], but keeps the memory of the samples, which
-// are given away, and copies only labels. Only packages of this module can call it: others can't make such samples.
+// ClassificationOf is like [NewClassification] and [NewTokenClassification], but takes over the memory of the samples,
+// and copies only labels. Only packages of this module can call it: others can't make a given.Columns.
 func ClassificationOf(samples given.Columns, labels []int32, classes int) (*Classification, error) {
 	if classes < 2 {
 		return nil, &DataError{fmt.Sprintf("%d classes: want at least 2", classes)}

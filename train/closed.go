@@ -15,14 +15,14 @@ var ErrClosed = engine.ErrClosed
 // [Trainer] that is used while it trains.
 var ErrInUse = engine.ErrInUse
 
-// users counts the users of a thing, which is closed after all of them. Its methods may be called concurrently.
+// users counts the users of a resource that must be closed after all of them. Its methods may be called concurrently.
 type users struct {
 	mu     sync.Mutex
 	count  int
 	closed bool
 }
 
-// enter counts one more user, unless the thing is closed.
+// enter counts one more user, unless the resource is closed.
 func (u *users) enter() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -39,7 +39,7 @@ func (u *users) leave() {
 	u.count--
 }
 
-// close marks the thing as closed and reports whether it was open; the error is an [ErrInUse] while it has users.
+// close marks the resource as closed and reports whether it was open; the error is an [ErrInUse] while it has users.
 func (u *users) close() (first bool, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

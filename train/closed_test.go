@@ -14,8 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// strict panics on calls that the contract of engines calls a mistake of the caller: this package must let no such call
-// through.
+// strict panics on calls that the contract of engines calls the caller's mistake: this package must make no such call.
 type strict struct{ engine.Engine }
 
 func (s strict) Load(p *compile.Program, d *engine.Data) (engine.Loaded, error) {
@@ -161,8 +160,8 @@ func TestClosedBeforeItsGroups(t *testing.T) {
 	}
 }
 
-// While a group trains, in its last call of progress too, its other methods return ErrInUse: a trainer that is closed
-// there would lose its result.
+// While a group trains, even in its last call of progress, its other methods return ErrInUse: closing a trainer there
+// would lose its result.
 func TestUseWhileTraining(t *testing.T) {
 	fake := &fakeEngine{}
 	l := must(Load(strict{fake}, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data))
@@ -223,7 +222,7 @@ func TestZeroValues(t *testing.T) {
 	}
 }
 
-// Labelled sets and data that are nil, zero or put together by hand are errors.
+// Labelled sets and data that are nil, zero or made by hand are errors.
 func TestLabelledThatAreNone(t *testing.T) {
 	x, _ := start(t, settings())
 	swapped := threeClouds(t, 60)

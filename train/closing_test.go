@@ -40,7 +40,7 @@ type embedsOther struct {
 
 func (e embedsOther) Inputs() *Data { return e.inputs }
 
-// A type that embeds a labelled set is refused: the set may be nil, and the samples may be other ones.
+// A type that embeds a labelled set is refused: the set may be nil, and the samples may belong to another set.
 func TestLabelledByEmbedding(t *testing.T) {
 	l := must(Load(engine.FirstOf(&fakeEngine{}), logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data))
 	g := must(l.Start(settings()))

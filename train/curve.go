@@ -12,19 +12,19 @@ type Point struct {
 	Score float64 `json:"score"` // on a public test set
 }
 
-// Spacing says after which steps a run's model is scored on a public test set, for a learning curve that may be
-// released with the model. Give one of its fields; without any there is no such curve.
+// Spacing sets the steps after which a run's model is scored on a public test set, for a learning curve that may be
+// released with the model. Set one of its fields. The zero value asks for no curve.
 //
-// The curve costs no privacy. The guarantee of a run is that of the noisy sums of all its steps together, so it covers
-// the parameters after every step, and a score on public samples is a function of those and of nothing private. The
-// steps that are scored follow from the settings alone: points spaced by the clock would reveal how long steps take.
-// A curve of held-out private samples would cost privacy at each point, and is refused.
+// The curve costs no privacy. A run's guarantee covers the noisy sums of all its steps together, and so the parameters
+// after every step. A score on public samples is a function of these parameters and of nothing private. The scored
+// steps follow from the settings alone: points spaced by the clock would reveal how long steps take. A curve of
+// held-out private samples would cost privacy at each point, and is refused.
 type Spacing struct {
-	Points int // about so many points, at equal distances
+	Points int // about this many points, at equal distances
 	Every  int // or the steps between two points
 }
 
-// check returns a [*SettingError] for a spacing that can't be, or for one without public samples to score on.
+// check returns a [*SettingError] for an invalid spacing, or for one without public samples to score on.
 func (s Spacing) check(on Labelled) error {
 	if s == (Spacing{}) {
 		return nil
@@ -43,11 +43,11 @@ func (s Spacing) check(on Labelled) error {
 	return &SettingError{"test set of the learning curve", fmt.Sprintf("a %T", on), "a *train.Classification or *train.Regression, or what train.ScoredBy makes of one"}
 }
 
-// marks are the steps of a run after which something is done: first, first + every, first + 2·every, … and last. None
-// if every is 0.
+// marks are the steps of a run after which points are due: first, first + every, first + 2·every, … and last. None if
+// every is 0.
 type marks struct{ first, every, last int }
 
-// marks returns the steps that are scored of a run that takes the steps from first to last.
+// marks returns the scored steps of a run that takes the steps from first to last.
 func (s Spacing) marks(first, last int) marks {
 	every := s.Every
 	if s.Points > 0 {
@@ -76,10 +76,10 @@ func (m marks) after(step int) int {
 }
 
 // TrainEvery is [Group.Train] with pauses: it calls at for each run after its steps 0, every, 2·every, … and after its
-// last. Meanwhile the group may be used by at, which can read a run's [Group.State] or compute its [Group.Score]. The
-// runs take the same steps as without pauses, to the last bit. A step at which the run of a group was called for isn't
-// called for again, unless [Group.Restore] put it there. An error of at ends the training and is returned; a later call
-// goes on with that step.
+// last. Meanwhile at may use the group: it can read a run's [Group.State] or compute its [Group.Score]. The runs take
+// the same steps as without pauses, to the last bit. It doesn't call at twice for a step of a run, unless
+// [Group.Restore] set the run to that step. An error of at ends the training and is returned; a later call goes on with
+// that step.
 func (g *Group) TrainEvery(ctx context.Context, every int, at func(run, step int) error, progress func([]Progress)) error {
 	if every < 1 || at == nil {
 		return &SettingError{"steps between two calls", every, "1 or more, and a function to call"}

@@ -104,8 +104,8 @@ func TestSpacingIsChecked(t *testing.T) {
 	}
 }
 
-// Pauses change no bit of the result, and each comes once: also if the training is cancelled in between, and if the
-// function that is called fails.
+// Pauses change no bit of the result, and each comes once, even if the training is cancelled in between or the called
+// function fails.
 func TestTrainEvery(t *testing.T) {
 	test := threeClouds(t, 300)
 	for _, o := range []Optimizer{SGD(0.5), Adam(0.02)} {
@@ -166,7 +166,7 @@ func TestTrainEvery(t *testing.T) {
 
 var errNotYet = errors.New("not yet")
 
-// A run that fails doesn't keep the others from their pauses and their ends.
+// After one run fails, the others still reach their pauses and their ends.
 func TestTrainEveryGoesOnWithoutAFailedRun(t *testing.T) {
 	e := &fakeEngine{}
 	loaded, err := Load(e, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data)
@@ -215,9 +215,8 @@ func (m *memory) Remove(name string) error {
 	return nil
 }
 
-// A released curve has its steps alone, each once, with the score of that step, and changes no bit of the model:
-// whenever the process dies, and however often. Without the order in which curve and state are saved, points would be
-// lost.
+// A released curve has each of its steps once, with that step's score, and changes no bit of the model, whenever and
+// however often the process dies. If the state were saved before the curve, points would be lost.
 func TestReleasedCurvesSurviveCrashes(t *testing.T) {
 	settings, test := cpuSettings(Adam(0.02)), threeClouds(t, 300)
 	settings.Privacy.Steps = 60

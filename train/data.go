@@ -47,7 +47,7 @@ func NewTypedData(samples int, columns ...Column) (*Data, error) {
 	return newData(samples, copied(columns...).Take())
 }
 
-// copied gives copies of a caller's columns away.
+// copied returns copies of a caller's columns, which newData may keep.
 func copied(columns ...engine.Column) given.Columns {
 	out := make([]engine.Column, len(columns))
 	for k, c := range columns {
@@ -71,16 +71,16 @@ func newData(samples int, columns []engine.Column) (*Data, error) {
 	return d, nil
 }
 
-// Prepare computes the hash of the data, about a gigabyte a second, which otherwise the first [Loaded.Start] computes.
-// It saves time beside other work. It may be called concurrently with all uses of the data.
+// Prepare computes the hash of the data, at about a gigabyte a second. Otherwise the first [Loaded.Start] computes it.
+// Call Prepare beside other work to save time. It may be called concurrently with all uses of the data.
 func (d *Data) Prepare() {
 	if d != nil && d.digest != nil {
 		d.digest()
 	}
 }
 
-// Digest returns a hash of the samples: equal data have equal ones. It is private, since it can confirm a guess at the
-// data. A nil set has the hash of nothing.
+// Digest returns a hash of the samples. Equal data have equal hashes. It is private, since it can confirm a guess at
+// the data. A nil set has the hash of no columns.
 func (d *Data) Digest() [sha256.Size]byte {
 	if d == nil || d.digest == nil {
 		return digest()
@@ -166,8 +166,7 @@ func (d *Data) checkInputs(p *compile.Program) error {
 	return nil
 }
 
-// checkType checks a column's type against that of input k, and its integers against the rows that the model gathers by
-// them.
+// checkType checks a column's type against input k's, and its integers against the rows that the model gathers by them.
 func checkType(column engine.Column, p *compile.Program, k int) error {
 	input, integers := p.Inputs[k], p.Inputs[k].Type == compile.Int32
 	switch {

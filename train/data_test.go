@@ -104,7 +104,7 @@ func TestAccuracyOfNoSamples(t *testing.T) {
 	}
 }
 
-// Data that NewData didn't make is an error, not a panic.
+// Data not made by NewData is an error, not a panic.
 func TestNoData(t *testing.T) {
 	model := func() Model { return logistic(t, rand.NewPCG(3, 4)) }
 	for _, data := range []*Data{nil, {}} {
@@ -124,7 +124,7 @@ func TestNoData(t *testing.T) {
 	}
 }
 
-// Samples that are given away are kept in their memory, and are the same data as copies of them.
+// Data takes over the memory of given samples, and equals data made from copies.
 func TestGivenSamplesAreKept(t *testing.T) {
 	x, ids, weights := []float32{1, 2, 3, 4}, []int32{5, 6}, []float32{7, 8}
 	labels, targets := []int32{1, 0}, []float32{9, 10}
@@ -162,7 +162,7 @@ func TestGivenSamplesAreKept(t *testing.T) {
 	}
 }
 
-// Prepare computes the hash, and does nothing where there are no data.
+// Prepare computes the hash, and does nothing without data.
 func TestPrepare(t *testing.T) {
 	data := must(NewData(1, []float32{1}))
 	hash, hashed := data.digest, 0

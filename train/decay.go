@@ -2,9 +2,9 @@ package train
 
 import "github.com/dptrain/dptrain/internal/compile"
 
-// decayOf returns, for each parameter, the coefficient of its decay in the model's cost, or nil for none: a cost that
-// has a term d/2·‖θ‖² beside the mean of the samples' costs has the coefficient d. Beside their sum it is divided, as
-// the sum is, by the expected batch size.
+// decayOf returns, for each parameter, the coefficient of its decay in the model's cost, or nil for none. A term
+// d/2·‖θ‖² beside the mean of the samples' costs has the coefficient d. A term beside their sum is divided, like the
+// sum, by the expected batch size.
 func decayOf(p *compile.Program, expectedBatch float64) []float64 {
 	if p.Decay == nil || p.DecayOfMean {
 		return p.Decay

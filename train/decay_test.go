@@ -48,7 +48,7 @@ func meanOf(a *gorgonia.Node) *gorgonia.Node   { return gorgonia.Must(gorgonia.M
 
 // Samples 1 and 0 have gradients 1 and 2, the decay has 1, and the expected size of a batch is 5. So a step of SGD at
 // rate 1 without noise moves θ by (3+1)/5 if the decay is added to the sum, and by 3/5+1 if it is added to the mean,
-// however the graph spells it and whatever its batch size.
+// for any form of the graph and any batch size.
 func TestDecayOfTheCost(t *testing.T) {
 	const ofSum, ofMean = (3. + 1) / 5, 3./5 + 1
 	for name, c := range map[string]struct {
@@ -121,8 +121,8 @@ func TestDecayOfTheCost(t *testing.T) {
 	}
 }
 
-// No decay is clipped, nor does it take anything from what is: the samples' gradients are cut to norm 1/2, the decay is
-// whole.
+// Decay isn't clipped, and doesn't change the clipping of gradients: the samples' gradients are cut to norm 1/2, the
+// decay is whole.
 func TestDecayIsNotClipped(t *testing.T) {
 	v := newValley()
 	model := Model{Inputs: gorgonia.Nodes{v.x}, Parameters: gorgonia.Nodes{v.theta}, Cost: plus(sumOf(v.costs), times(100, v.squares))}

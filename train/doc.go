@@ -2,7 +2,7 @@
 //
 // To train one model, call [New] with an engine (cpu.New makes one), a [Model], a [Data] and [Settings], then
 // [Trainer.Train]. To train several side by side on the same data, call [Load] once and [Loaded.TrainAll]; or
-// [Loaded.Start] for each [Group], to have their states in hand. [Calibrate] finds the noise multiplier that meets an
+// [Loaded.Start] for each [Group], to control their states. [Calibrate] finds the noise multiplier that meets an
 // epsilon, and [Privacy.Guarantee] returns the epsilon of given settings. [NewPredictor] computes the outputs of a
 // trained model. Package models builds models, and package tuner tunes their hyperparameters privately.
 //

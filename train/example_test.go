@@ -55,7 +55,7 @@ func Example() {
 	// Output: accuracy above 0.9: true, epsilon 1.56 at delta 1e-05
 }
 
-// A run that stops and goes on in another process, which has its key and its state as bytes and makes the rest again.
+// A run that stops and goes on in another process, which has its key and its state as bytes and makes all else again.
 func ExampleTrainer_Restore() {
 	model, err := models.New("linear", []int{2}, 2, models.Options{})
 	if err != nil {
@@ -73,7 +73,7 @@ func ExampleTrainer_Restore() {
 	}
 	defer first.Close()
 	ctx, stop := context.WithCancel(context.Background())
-	// A signal would stop it; here, the first news of its progress does.
+	// A signal would stop it; here the first report of progress does.
 	if _, err := first.Train(ctx, func(train.Progress) { stop() }); err != nil && !errors.Is(err, context.Canceled) {
 		log.Fatal(err)
 	}

@@ -16,18 +16,18 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// fakeEngine trains by the rules of package engine on gradients of its own: element j of a parameter
-// has the gradient θ_j − x_i[j mod size], that of a mean. It keeps what it was handed last.
+// fakeEngine trains by the rules of package engine on gradients of its own: element j of a parameter has the gradient
+// θ_j − x_i[j mod size], the gradient of a mean. It keeps its last arguments.
 type fakeEngine struct {
 	program    *compile.Program
 	data       *engine.Data
 	jobs       []engine.Job
 	job        engine.Job          // the last of jobs
-	fail       error               // what Start returns
-	broken     func(run int) error // unless nil, what a run's first step returns
+	fail       error               // the error of Start
+	broken     func(run int) error // unless nil, the error of a run's first step
 	steps      []int               // the first run's numbers of steps, call by call
 	after      func(step int)      // unless nil, called after each step
-	closed     int                 // how often Close was called
+	closed     int                 // the number of calls of Close
 	arithmetic string
 }
 
@@ -207,7 +207,7 @@ func threeClouds(t testing.TB, n int) *Classification {
 	return data
 }
 
-// settings are good ones for 60 samples.
+// settings returns good settings for 60 samples.
 func settings() Settings {
 	return Settings{
 		Privacy:   Privacy{SamplingRate: 0.25, NoiseMultiplier: 1, ClippingNorm: 2, Steps: 50, NominalSize: 60},
@@ -227,7 +227,7 @@ func start(t testing.TB, s Settings) (*Trainer, *fakeEngine) {
 	return trainer, e
 }
 
-// must is for calls whose errors other tests are about.
+// must is for calls whose errors other tests check.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -26,8 +26,8 @@ func stateAfter(t *testing.T, s Settings) *State {
 	return state
 }
 
-// Where nothing is drawn, a run that goes on gives the bytes of one run of all steps: parameters, moments and Adam's
-// correction of them, which depends on the number of steps, go on as if there had been no end.
+// Without random draws a run that goes on gives the bytes of one run of all steps: parameters, moments and Adam's bias
+// correction, which depends on the number of steps, go on as if there had been no end.
 func TestFromGoesOnWithTheWholeState(t *testing.T) {
 	for _, o := range []Optimizer{SGD(0.5), Adam(0.02)} {
 		s := cpuSettings(o)
@@ -51,7 +51,7 @@ func TestFromGoesOnWithTheWholeState(t *testing.T) {
 	}
 }
 
-// The error about a state of another optimizer is one of settings and says so; nothing is wrong with the state.
+// A state of another optimizer is an error of the settings, and the error says so; the state is valid.
 func TestFromNamesTheOptimizer(t *testing.T) {
 	averaged := SGD(0.5)
 	averaged.Average = 0.9
@@ -69,8 +69,8 @@ func TestFromNamesTheOptimizer(t *testing.T) {
 	}
 }
 
-// No two of these runs share a stream, though all have one key and one trial: neither the longer run with the shorter,
-// nor a run that goes on with any other. Noise that two sums had in common would cancel in their difference.
+// No two of these runs share a stream, though all have one key and one trial: not the longer and the shorter run, nor a
+// run that goes on and any other run. Shared noise would cancel in the difference of two sums.
 func TestFromHasStreamsOfItsOwn(t *testing.T) {
 	e := &fakeEngine{}
 	loaded, err := Load(e, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data)
@@ -191,8 +191,8 @@ func TestFromIsChecked(t *testing.T) {
 	}
 }
 
-// The event of a run that goes on has all steps with its own privacy settings. If the other run's steps had others, it
-// would state a guarantee that they don't have: in the first case none has any.
+// The event of a run that goes on has all steps with its own privacy settings. If the other run's steps had other
+// settings, the event would state a guarantee that these steps don't have: in the first case they have none.
 func TestFromIsOfTheSameMechanism(t *testing.T) {
 	s := cpuSettings(SGD(0.5))
 	s.Privacy.Steps = 3
@@ -213,7 +213,7 @@ func TestFromIsOfTheSameMechanism(t *testing.T) {
 		}
 		_ = group.Close()
 	}
-	// Nor does a run in between change it.
+	// A run in between doesn't change that.
 	s.From = stateAfter(t, s)
 	s.Privacy.Steps = 5
 	s.From = stateAfter(t, s)
@@ -227,7 +227,7 @@ func TestFromIsOfTheSameMechanism(t *testing.T) {
 	}
 }
 
-// counted is a rule that moves nothing and notes what it was called with.
+// counted is a rule that moves nothing and records its arguments.
 type counted struct {
 	calls *[]Update
 }
@@ -239,8 +239,8 @@ func (c counted) Move(u *Update) error {
 	return nil
 }
 
-// The last update of a run averages what is left, and a run that goes on begins with an update of its own. On
-// parameters that don't move each mean, and so each mean of them, is 1; and each update has a number of its own.
+// The last update of a run averages the noisy means that are left, and a run that goes on begins a new update. If
+// parameters don't move, each mean is 1, and so is each mean of means. Each update has its own number.
 func TestFromBeginsAnUpdate(t *testing.T) {
 	var calls []Update
 	o := OptimizerOf(counted{&calls}, 1)
@@ -272,7 +272,8 @@ func TestFromBeginsAnUpdate(t *testing.T) {
 	}
 }
 
-// As many noisy means as make an update don't wait for one: they are of a run that takes more of them to each.
+// A state can't have as many waiting noisy means as make an update. It must be of a run with more noisy means in each
+// update.
 func TestFewerNoisyMeansWait(t *testing.T) {
 	m := &mover{optimizer: Optimizer{Accumulate: 3}}
 	if m.fits(tensors{Pending: 2}) != nil || !errors.Is(m.fits(tensors{Pending: 3}), ErrState) {

@@ -20,8 +20,8 @@ func (r ruleFunc) State(lengths []int) []int    { return lengths }
 func (r ruleFunc) Move(u *Update) error         { return r.move(u) }
 func (r ruleFunc) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
 
-// A rule that ends its goroutine ends its run with an error, and the step that it was taking hasn't been taken: taken
-// again it would draw the same noise for other parameters.
+// A rule that ends its goroutine ends its run with an error, and its step doesn't count as taken: taken again, the step
+// would draw the same noise for other parameters.
 func TestRuleThatEndsItsGoroutine(t *testing.T) {
 	rule := ruleFunc{"leaving", func(u *Update) error {
 		u.Parameters[0][0]++
@@ -54,7 +54,7 @@ func TestRuleThatEndsItsGoroutine(t *testing.T) {
 	}
 }
 
-// Errors about what can't be used are one line, without a panic.
+// Errors about unusable optimizers are one line, without a panic.
 func TestOptimizersThatCannotBe(t *testing.T) {
 	var none *ruleFunc
 	with := func(o Optimizer) error {

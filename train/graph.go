@@ -11,6 +11,6 @@ var ErrGraph = compile.ErrSource
 // and Why the reason.
 type MixError = compile.MixError
 
-// RefusedError reports an operation, or a use of one, that mixes no samples and still can't be trained. Its fields are
-// those of [MixError], and Instead, which names an alternative.
+// RefusedError reports an operation, or a use of one, that mixes no samples and still can't be trained. It has the
+// fields of [MixError], and Instead, which names an alternative.
 type RefusedError = compile.RefusedError

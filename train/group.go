@@ -19,7 +19,7 @@ import (
 type Group struct {
 	model    *Loaded
 	runs     engine.Runs
-	shown    engine.Runs // of one run, which predicts by averages; nil until there is one
+	shown    engine.Runs // one run that predicts by averages; nil until there is one
 	settings []prepared
 	mu       sync.Mutex // held by methods other than Train
 	training bool       // Train is at work
@@ -27,8 +27,8 @@ type Group struct {
 	visited  []int // the step of each run that TrainEvery last called for; nil before its first call
 }
 
-// begin locks the group until end is called. The error reports a group that can't be used, or a number that none of its
-// runs has. Every method but Train begins with it, so that no engine is called after Close or by two methods at once: a
+// begin locks the group until end is called. The error reports an unusable group, or the number of a run that doesn't
+// exist. Every method but Train begins with it, so that no engine is called after Close or by two methods at once: a
 // Close on a signal, say, would free the memory that steps are reading.
 func (g *Group) begin(runs ...int) (end func(), err error) {
 	if g == nil || g.runs == nil {
@@ -54,7 +54,7 @@ func (g *Group) begin(runs ...int) (end func(), err error) {
 }
 
 // beginSteps makes other methods return an error until end is called. They don't wait, because steps take long and call
-// back.
+// the caller's functions.
 func (g *Group) beginSteps() (end func(), err error) {
 	unlock, err := g.begin()
 	if err != nil {
@@ -82,7 +82,7 @@ func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 	return g.train(ctx, nil, progress)
 }
 
-// train is Train until each run has taken the given number of steps in all; nil stands for all steps.
+// train is Train until each run has taken the given number of steps in total. Nil means all steps.
 func (g *Group) train(ctx context.Context, until []int, progress func([]Progress)) error {
 	if ctx == nil {
 		return errNoContext
@@ -152,7 +152,7 @@ func (g *Group) Result(run int) (Result, error) {
 	state := g.runs.State(run)
 	s := g.settings[run]
 	if state.Step != s.Privacy.Steps {
-		// A device that was lost since reports so when no step is asked of it.
+		// A device lost in the meantime is reported by a call for no steps.
 		var failed RunErrors
 		if err := g.runs.Steps(context.Background(), make([]int, len(g.settings))...); errors.As(err, &failed) && failed[run] != nil {
 			return Result{}, failed[run]
@@ -169,9 +169,9 @@ func (g *Group) Result(run int) (Result, error) {
 
 // Score returns, for each given run, the score of its model with its current parameters, or their average if its
 // optimizer averages them, on public test samples, or with noise on private ones that no run trains on: see [HeldOut].
-// A second score of a run that took no step since is the
-// same. The metric is test.Metric. A sample with a NaN among its logits counts as wrong, and an R² that isn't finite
-// becomes the lowest finite float64. On training samples the score would be a private statistic.
+// Without further steps a second score is the same. The metric is test.Metric. A sample with a NaN among its logits
+// counts as wrong, and an R² that isn't finite becomes the lowest finite float64. On training samples the score would
+// be a private statistic.
 func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float64, error) {
 	if ctx == nil {
 		return nil, errNoContext

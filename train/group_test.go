@@ -24,7 +24,7 @@ func twoRuns(t *testing.T, e *fakeEngine) (*Group, [2]Settings) {
 	return g, [2]Settings{one, two}
 }
 
-// Each run of a group has its own state, which is the lone run's and no other's.
+// Each run of a group has its own state, equal to the state of the same run alone.
 func TestStatesOfAGroup(t *testing.T) {
 	g, s := twoRuns(t, &fakeEngine{})
 	if err := g.Train(context.Background(), nil); err != nil {
@@ -56,7 +56,7 @@ func TestStatesOfAGroup(t *testing.T) {
 	}
 }
 
-// A state beyond the run's end is refused, though it names the run.
+// A state beyond the run's end is refused, even if it is the run's own.
 func TestStateBeyondTheEnd(t *testing.T) {
 	trainer, _ := start(t, settings())
 	s := must(trainer.State())
@@ -73,7 +73,7 @@ func TestMoreOutputsThanClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The label column is two wide then. With a column of the right size, the check of classes must refuse the set.
+	// The label column is then two wide. With a column of the right size, the check of classes must refuse the set.
 	two.columns.Columns[1].Floats = make([]float32, 12)
 	if err := trainer.CheckTest(two); err == nil {
 		t.Error("two classes are scored by three outputs")
@@ -96,7 +96,7 @@ func TestLoneRunsErrors(t *testing.T) {
 	}
 }
 
-// Predictions need no labels, and are the ones that accuracy is computed from; a run that doesn't exist is an error.
+// Predictions need no labels, and accuracy is computed from them; a run that doesn't exist is an error.
 func TestPredict(t *testing.T) {
 	trainer := onCPU(t, 2, cpuSettings(SGD(0.5)))
 	if _, err := trainer.Train(context.Background(), nil); err != nil {

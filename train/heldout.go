@@ -13,20 +13,19 @@ import (
 	"github.com/dptrain/dptrain/internal/random"
 )
 
-// HeldOut is a set of private samples that no run trains on, on which models are scored with Gaussian noise: what
-// stands in for a public test set where there is none. Make it by [NewHeldOut], and hold out each sample independently
-// with a probability Rate.
+// HeldOut is a set of private samples that no run trains on. Models are scored on it with Gaussian noise, in place of a
+// public test set. Make it by [NewHeldOut], and hold out each sample independently with a probability Rate.
 //
-// A score is a sum over the held-out samples, in which each counts from -1/2 to 1/2, with noise, divided by the
-// nominal size Rate·n. The number of held-out samples isn't used, as it is private. In a classification a sample
-// counts 1/2 if its class is predicted, and else -1/2; the score estimates the accuracy. In a regression it counts 1/2
-// - min(e²/4, 1) for an error e, so that only errors below two units count in full: scale labels to a standard
-// deviation of about one. The score estimates 1 less the mean of min(e², 4), which is R² if labels have variance 1.
+// A score is a sum over the held-out samples, each of which counts from -1/2 to 1/2, plus noise, divided by the nominal
+// size Rate·n. The number of held-out samples isn't used, as it is private. In a classification a sample counts 1/2 if
+// its class is predicted, and else -1/2; the score estimates the accuracy. In a regression it counts 1/2 - min(e²/4, 1)
+// for an error e, so that only errors below two units count in full: scale labels to a standard deviation of about one.
+// The score estimates 1 less the mean of min(e², 4), which is R² if labels have variance 1.
 //
-// One score costs [HeldOutSettings.Event]: a Gaussian mechanism, since one sample more or less changes the sum by at
-// most 1/2, and the noise has a standard deviation of NoiseMultiplier/2. Sums and noise are rounded to a grid of
-// 2^-10 on which they add up exactly, and the result to 1/64 of the noise's standard deviation. The guarantee of a
-// tuning that selects by such scores is that of package tuner.
+// One score costs [HeldOutSettings.Event]: a Gaussian mechanism. Adding or removing one sample changes the sum by at
+// most 1/2, and the noise has a standard deviation of NoiseMultiplier/2. Sums and noise are rounded to a grid of 2^-10
+// on which they add up exactly, and the result to 1/64 of the noise's standard deviation. Package tuner has the
+// guarantee of a tuning that selects by such scores.
 type HeldOut struct {
 	data     *Data // the held-out samples
 	rows     []int32
@@ -34,9 +33,9 @@ type HeldOut struct {
 	of       [sha256.Size]byte // hash of all the data
 
 	metric   Metric
-	width    int // of the outputs of one sample
+	width    int // of one sample's outputs
 	weigh    func(row int, output []float32) (counts float64)
-	constant [][]float64 // for each constant answer what each sample counts
+	constant [][]float64 // for each constant answer, each sample's count
 }
 
 // HeldOutSettings are the public settings of a [HeldOut].
@@ -63,16 +62,16 @@ func (s HeldOutSettings) Event() accountant.Event {
 
 const (
 	// scoreGrid is the grid of sums and noise. On it sums of 2^31 samples and noise of maxScoreNoise are exact in
-	// float64. With noise far below the grid, a sum has none: that is a rounded Gaussian mechanism too, and costs no
-	// more than one. Noisy sums are rounded to a coarser grid where noise is large: see [coarseGrid].
+	// float64. Noise far below the grid rounds to none: that is a rounded Gaussian mechanism too, and costs no more
+	// than one. Noisy sums are rounded to a coarser grid where noise is large: see [coarseGrid].
 	scoreGrid     = 0x1p-10
 	maxScoreNoise = 1e9
-	// fullError is the square of the error from which on errors of a regression count alike.
+	// fullError is the square of the error beyond which all errors of a regression count alike.
 	fullError = 4
 )
 
-// NewHeldOut returns the given samples of a labelled set, by their positions, ascending, for noisy scores. It copies
-// them. The error is a [*DataError] or a [*SettingError].
+// NewHeldOut returns the samples of a labelled set at the given ascending positions, for noisy scores. It copies them.
+// The error is a [*DataError] or a [*SettingError].
 func NewHeldOut(all Labelled, rows []int32, s HeldOutSettings) (*HeldOut, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -153,7 +152,7 @@ func subset(d *Data, rows []int32) (*Data, error) {
 	return newData(len(rows), columns)
 }
 
-// gather is never nil, as the type of a column is that of its slice.
+// gather never returns nil, since its non-nil slice gives a column its type.
 func gather[T any](values []T, size int, rows []int32) []T {
 	out := make([]T, 0, len(rows)*size)
 	for _, row := range rows {
@@ -162,7 +161,7 @@ func gather[T any](values []T, size int, rows []int32) []T {
 	return out
 }
 
-// right is what a sample counts in a classification.
+// right returns a sample's count in a classification.
 func right(predicted bool) float64 {
 	if predicted {
 		return 0.5
@@ -170,7 +169,7 @@ func right(predicted bool) float64 {
 	return -0.5
 }
 
-// closeness is what a sample counts in a regression, for its error, as a multiple of scoreGrid. An error that isn't a
+// closeness returns a sample's count in a regression with error e, as a multiple of scoreGrid. An error that isn't a
 // number counts like a large one.
 func closeness(e float64) float64 {
 	share := e * e / fullError
@@ -180,7 +179,7 @@ func closeness(e float64) float64 {
 	return 0.5 - math.RoundToEven(share/scoreGrid)*scoreGrid
 }
 
-// classes returns, for each class, half of its indicator: what a sample counts beside a score, see [HeldOut.Release].
+// classes returns, for each class, half of its indicator: a sample's count in the class's sum, see [HeldOut.Release].
 func classes(labels []int32, n int) [][]float64 {
 	out := make([][]float64, n)
 	for c := range out {
@@ -216,7 +215,7 @@ func (h *HeldOut) outputs() int { return h.width }
 
 func (h *HeldOut) scorable() error { return nil }
 
-// score returns NaN: there is no score without noise.
+// score returns NaN: a score of held-out samples needs noise.
 func (h *HeldOut) score([]float32) float64 { return math.NaN() }
 
 // checkRun returns an error if a run on data with the given hash trains on a held-out sample. The charge of a score
@@ -239,8 +238,8 @@ func (h *HeldOut) checkRun(data [sha256.Size]byte, members []int32) error {
 	return nil
 }
 
-// stream returns the stream of the noise of scores, from a key that belongs to one model. It depends on everything
-// that a score does, since the difference of two scores with the same noise would have none.
+// stream returns the stream of a score's noise, from a key that belongs to one model. It depends on everything that the
+// score depends on, since the difference of two scores with the same noise has no noise.
 func (h *HeldOut) stream(key random.Key, what string, model []byte) *random.Stream {
 	sum := sha256.New()
 	data := h.data.digest()
@@ -273,14 +272,14 @@ func (h *HeldOut) noisy(sums []float64, deviation float64, noise *random.Stream)
 
 // coarseGrid returns the grid that noisy sums are rounded to: the largest power of two that is at most 1/64 of the
 // noise's standard deviation, or scoreGrid if that is more. The errors of a computed normal, below 2^-53.5 in the mean,
-// move a sum across a boundary of a grid g with probability of about 2^-53.5 deviation/g: at most 2^-46.5 for a sum of
-// any noise. Without this grid it would grow with the noise, to more than a usual delta.
+// move a sum across a boundary of a grid g with probability of about 2^-53.5 deviation/g: at most 2^-46.5 for any
+// noise. Without this grid the probability would grow with the noise, to more than a usual delta.
 func coarseGrid(deviation float64) float64 {
 	_, exponent := math.Frexp(deviation) // deviation is in [1/2, 1)·2^exponent
 	return math.Max(scoreGrid, math.Ldexp(1, exponent-7))
 }
 
-// sum returns what all held-out samples count together, by a model's outputs for them.
+// sum returns the total count of all held-out samples, by a model's outputs for them.
 func (h *HeldOut) sum(outputs []float32) float64 {
 	total := 0.0
 	for i := range h.rows {
@@ -301,7 +300,7 @@ func (h *HeldOut) noisyScore(outputs []float32, samples int, noise *random.Strea
 
 func (h *HeldOut) nominal(samples int) float64 { return h.settings.Rate * float64(samples) }
 
-// HeldOutScore is the score of a released model on held-out samples, and that of the best constant answer: see
+// HeldOutScore has the scores of a released model and of the best constant answer on held-out samples: see
 // [HeldOut.Release].
 type HeldOutScore struct {
 	Score    float64
@@ -309,17 +308,18 @@ type HeldOutScore struct {
 	Constant float64    // score of the best constant answer: the largest class, or the number 0
 }
 
-// Release returns a model's score on held-out samples of a set of n, for release, by its outputs for the samples of
-// [HeldOut.Inputs]. It costs [HeldOutSettings.Event] once, with fresh noise: key must belong to the run, and outputs
-// to a model whose parameters are released.
+// Release returns a model's score for release, from its outputs for the samples of [HeldOut.Inputs]. samples is n, the
+// size of the whole set. It costs [HeldOutSettings.Event] once, with fresh noise: key must belong to the run, and
+// outputs to a model whose parameters are released.
 //
-// Score and constant are sums of one release: of a vector that has 1/2 or -1/2 for the score and half the indicator of
-// each class, or what the sample's error and what its label count. One sample adds a vector of length at most 1/√2, so
-// each sum has noise of standard deviation NoiseMultiplier/√2. For a regression Score is 1 - A/B, for the sums A and B
-// of min(e²/4, 1) for the model and for the answer 0: R² with errors clipped at two units.
+// Score and constant come from one release of a sum of vectors. A sample's vector has 1/2 or -1/2 for the score and
+// half the indicator of each class, or in a regression the counts of the sample's error and of its label. One sample
+// adds a vector of length at most 1/√2, so each sum has noise of standard deviation NoiseMultiplier/√2. For a
+// regression Score is 1 - A/B, for the sums A and B of min(e²/4, 1) for the model and for the answer 0: R² with errors
+// clipped at two units.
 //
-// The interval covers the noise and the draw of the held-out samples, each of them as a normal of the largest standard
-// deviation that it can have, and B as it is.
+// The interval covers the noise and the draw of the held-out samples, each as a normal with its maximum standard
+// deviation. It takes B as exact.
 func (h *HeldOut) Release(outputs []float32, samples int, key Key) (HeldOutScore, error) {
 	if err := checkOutputs(len(outputs), len(h.rows), h.width); err != nil {
 		return HeldOutScore{}, err

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A noisy sum is the sum plus the noise on the fine grid, rounded once more, as integers say: nothing else is lost, up
-// to 2^31 samples and the most noise. Its grid is at most 1/64 of the noise, or the fine one.
+// A noisy sum is the sum plus the noise on the fine grid, rounded once more, as in integer arithmetic: nothing else is
+// lost, up to 2^31 samples and the maximum noise. Its grid is at most 1/64 of the noise, or the fine one.
 func TestNoisySumsAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		deviation := math.Exp(rapid.Float64Range(math.Log(1e-9), math.Log(maxScoreNoise)).Draw(t, "log deviation"))
@@ -38,8 +38,8 @@ func TestNoisySumsAreExact(t *testing.T) {
 	})
 }
 
-// The sums of a release have noise each of its own: their covariances are 0 and their variances that of the noise.
-// Falsely rejects with probability below 1e-5: six means of 4,000 products are within five standard deviations each.
+// Each sum of a release has its own noise: covariances are 0 and variances equal the noise's. Falsely rejects with
+// probability below 1e-5: six means of 4,000 products are within five standard deviations each.
 func TestReleasedSumsHaveNoiseEach(t *testing.T) {
 	const draws, deviation = 4000, 100
 	var products [3][3]float64
@@ -64,7 +64,7 @@ func TestReleasedSumsHaveNoiseEach(t *testing.T) {
 	}
 }
 
-// The interval is that of both normals: 0.25/(h n) from the draw and (sigma/(h n))²/2 from the noise.
+// The interval has the variances of both normals: 0.25/(h n) from the draw and (sigma/(h n))²/2 from the noise.
 func TestHeldOutInterval(t *testing.T) {
 	const samples, noise = 3200, 40
 	set, err := NewClassification(make([]float32, samples), make([]int32, samples), 3)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// heldOutRuns starts a run for each given change of settings whose members leave out samples 4 and 7, which are held
-// out with much noise. All runs begin with the same values.
+// heldOutRuns starts a run for each given change of settings. Its members leave out samples 4 and 7, which are held out
+// with much noise. All runs begin with the same values.
 func heldOutRuns(t *testing.T, changes ...func(*Settings)) (*Group, *HeldOut) {
 	t.Helper()
 	data := threeClouds(t, 60)
@@ -34,8 +34,8 @@ func heldOutRuns(t *testing.T, changes ...func(*Settings)) (*Group, *HeldOut) {
 	return g, holdOut(t, data, 1e6, 4, 7)
 }
 
-// The noise of a score follows from the run's key, from all that decides the run's course and from the steps that it
-// has taken, and not from the place among the runs that are scored together.
+// The noise of a score follows from the run's key, from all that decides the run's course and from its number of steps,
+// but not from its position among the runs that are scored together.
 func TestNoiseOfScoresIsEachRunsOwn(t *testing.T) {
 	g, h := heldOutRuns(t, func(*Settings) {}, func(s *Settings) { s.Key = InsecureKey(8) }, func(s *Settings) { s.Trial++ }, func(s *Settings) { s.Members = s.Members[1:] })
 	seen := map[uint64]bool{}
@@ -58,7 +58,7 @@ func TestNoiseOfScoresIsEachRunsOwn(t *testing.T) {
 		t.Errorf("scores %v, and in another order %v, %v", scores, backwards, err)
 	}
 	slices.Sort(scores)
-	if len(slices.Compact(scores)) != 4 { // the runs' models are the same still
+	if len(slices.Compact(scores)) != 4 { // the runs' models are still the same
 		t.Errorf("runs share noise: %v", scores)
 	}
 	if err := g.Train(context.Background(), nil); err != nil {
@@ -67,7 +67,7 @@ func TestNoiseOfScoresIsEachRunsOwn(t *testing.T) {
 	drawn("after its last step")
 }
 
-// One run that trains on a held-out sample is refused wherever it stands.
+// A run that trains on a held-out sample is refused at any position.
 func TestEveryScoredRunLeavesOutTheHeldOut(t *testing.T) {
 	g, h := heldOutRuns(t, func(*Settings) {}, func(s *Settings) { s.Members = []int32{3, 7} }, func(s *Settings) { s.Members = []int32{3, 4} })
 	var wrong *SettingError
@@ -81,7 +81,7 @@ func TestEveryScoredRunLeavesOutTheHeldOut(t *testing.T) {
 	}
 }
 
-// Two models that a key releases have noise each, also where they predict the same.
+// Two models released with one key have different noise, even if they predict the same.
 func TestReleasesOfAKeyHaveNoiseEach(t *testing.T) {
 	h := holdOut(t, classesOf(t, make([]int32, 400)...), 7, 3)
 	a, err := h.Release([]float32{1, 0, 0}, 400, Key{1})
@@ -118,7 +118,7 @@ func TestConstantOfHeldOut(t *testing.T) {
 	}
 }
 
-// Where the answer 0 is right all the time, R² stays finite. The nominal size is 1: the deviation of the draw is 1/2.
+// If the answer 0 is always right, R² stays finite. The nominal size is 1: the deviation of the draw is 1/2.
 func TestR2OfHeldOutWithoutVariance(t *testing.T) {
 	numbers, err := NewRegression([]float32{1, 2}, []float32{0, 0})
 	if err != nil {
@@ -130,7 +130,7 @@ func TestR2OfHeldOutWithoutVariance(t *testing.T) {
 	}
 }
 
-// What a caller does to its list of rows later doesn't change whose run is refused.
+// A caller's later changes of its list of rows don't change which run is refused.
 func TestHeldOutOwnsItsRows(t *testing.T) {
 	set, rows := classesOf(t, 0, 1, 2), []int32{1}
 	h := holdOut(t, set, 1, rows...)

@@ -37,17 +37,17 @@ func holdOut(t testing.TB, all Labelled, noise float64, rows ...int32) *HeldOut 
 	return h
 }
 
-// Without noise scores are those that the comment defines, by hand.
+// Without noise scores are as the doc comment defines them, computed by hand.
 func TestHeldOutScores(t *testing.T) {
 	h := holdOut(t, classesOf(t, 0, 1, 2, 1, 0, 2), quiet, 1, 2, 5)
 	outputs := []float32{0, 9, 1 /* right */, 3, 2, 1 /* wrong */, float32(math.NaN()), 0, 5 /* wrong */}
 	stream := h.stream(Key{1}, "test", nil)
-	// A right and two wrong ones count -1/2; the nominal size is 1.5.
+	// A right and two wrong samples count -1/2 together; the nominal size is 1.5.
 	if got, want := h.noisyScore(outputs, 6, stream), 0.5-0.5/1.5; math.Abs(got-want) > 1e-12 {
 		t.Errorf("score %v, want %v", got, want)
 	}
 	released, err := h.Release(outputs, 6, Key{1})
-	// Of the held-out labels 1, 2 and 2 two are in the largest class.
+	// Two of the held-out labels 1, 2 and 2 are in the largest class.
 	if want := 0.5 - 0.5/1.5; err != nil || math.Abs(released.Score-want) > 1e-12 || released.Constant != 1 {
 		t.Errorf("released %+v, %v; want score %v and constant 2/1.5, cut to 1", released, err, want)
 	}
@@ -56,7 +56,7 @@ func TestHeldOutScores(t *testing.T) {
 		t.Fatal(err)
 	}
 	h = holdOut(t, numbers, quiet, 0, 1, 3)
-	outputs = []float32{0, -1, float32(math.Inf(1))} // errors 1, 0 and one that is cut
+	outputs = []float32{0, -1, float32(math.Inf(1))} // errors 1, 0 and one that is clipped
 	// Shares of 1/4, 0 and 1; the nominal size is 1, so the mean share is 1/2 - (1/4 + 1/2 - 1/2).
 	if got, want := h.noisyScore(outputs, 4, h.stream(Key{1}, "test", nil)), 1-4*(0.5-0.25); math.Abs(got-want) > 1e-12 {
 		t.Errorf("score %v, want %v", got, want)
@@ -68,8 +68,8 @@ func TestHeldOutScores(t *testing.T) {
 	}
 }
 
-// Whatever a held-out sample and a model's outputs for it are, it moves the score's sum by at most 1/2, and what is
-// released by a vector of length at most 1/sqrt 2. Sums are on the grid.
+// Any held-out sample, with any outputs for it, moves the score's sum by at most 1/2, and the released sums by a vector
+// of length at most 1/sqrt 2. Sums are on the grid.
 func TestHeldOutSensitivity(t *testing.T) {
 	any := rapid.Float32()
 	rapid.Check(t, func(t *rapid.T) {
@@ -174,7 +174,7 @@ func TestHeldOutNoiseIsNotShared(t *testing.T) {
 	}
 }
 
-// A run is scored on samples that it doesn't train on, and no other.
+// A run is scored on samples that it doesn't train on, and on no others.
 func TestHeldOutRuns(t *testing.T) {
 	data := threeClouds(t, 60)
 	l, err := Load(&fakeEngine{}, logistic(t, rand.NewPCG(3, 4)), data.Data)

@@ -10,14 +10,14 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// An identity is a hash of everything that decides a run's course but its key: settings, members, data, initial values,
-// model and arithmetic.
+// An identity is a hash of everything that decides a run's course, except its key: settings, members, data, initial
+// values, model and arithmetic.
 //
 // A run that goes on from another's state ([Settings].From) to more steps has an identity of its own: its number of
-// steps differs, and so does the state that it began with. So even from the same key it draws by other stream keys
-// (see derive), and each of its steps has noise and a minibatch that no step of the other run had. Sharing them would
-// be worse than useless: were the streams named by the steps' numbers alone, two continuations of one state, by other
-// data or another learning rate, would have equal noise on different sums.
+// steps differs, and so does its initial state. So even from the same key it draws by other stream keys (see derive),
+// and each of its steps has noise and a minibatch that no step of the other run had. Sharing them would break privacy:
+// if step numbers alone named the streams, two continuations of one state, with other data or another learning rate,
+// would have equal noise on different sums.
 type identity [sha256.Size]byte
 
 // identityOf returns the identity of a run with checked settings. rates are the factors of its learning rate at each
@@ -46,7 +46,7 @@ func identityOf(p *compile.Program, arithmetic string, data *Data, s Settings, r
 	sum := sha256.Sum256(members)
 	h.Write(sum[:])
 	h.Write(settings)
-	// Each part says what it is: the settings don't tell which follow.
+	// Each part names itself: the settings don't determine which parts follow.
 	if rates != nil {
 		h.Write([]byte("rates"))
 		h.Write(factorBytes(rates))
@@ -64,7 +64,7 @@ func identityOf(p *compile.Program, arithmetic string, data *Data, s Settings, r
 //
 // A run draws from the key for "streams" instead of the given one. The difference of two releases with the same noise
 // is a gradient without noise, so runs that differ in anything must not share noise, even if a caller gives all of them
-// one key. Runs that differ in nothing may, because they release the same model.
+// one key. Equal runs may, because they release the same model.
 func (id identity) derive(key Key, purpose string) [sha256.Size]byte {
 	mac := hmac.New(sha256.New, key[:])
 	mac.Write([]byte(purpose))

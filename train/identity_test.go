@@ -13,7 +13,7 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// runKey returns the key that a run's streams are drawn from.
+// runKey returns the key of a run's streams.
 func runKey(t *testing.T, model Model, data *Data, s Settings) Key {
 	t.Helper()
 	e := &fakeEngine{}
@@ -23,7 +23,8 @@ func runKey(t *testing.T, model Model, data *Data, s Settings) Key {
 	return e.job.Key
 }
 
-// Runs that share key and trial but differ in anything else draw from different streams; equal runs draw from the same.
+// Runs that share key and trial but differ in anything else draw from different streams; equal runs draw from the same
+// streams.
 func TestRunsThatDifferDrawOtherNoise(t *testing.T) {
 	model := func() Model { return logistic(t, rand.NewPCG(3, 4)) }
 	data := threeClouds(t, 60).Data
@@ -83,8 +84,8 @@ func TestRunsThatDifferDrawOtherNoise(t *testing.T) {
 	check("three times the cost", runKey(t, tripled, data, settings()))
 }
 
-// The careless loop: models with and without one sample, all other things and the key equal. Noise that both shared
-// would cancel, and leave the sample's clipped gradient.
+// The careless loop: models with and without one sample, all other things and the key equal. Shared noise would cancel,
+// and leave the sample's clipped gradient.
 func TestNoiseDoesNotCancel(t *testing.T) {
 	s := cpuSettings(SGD(1))
 	s.Privacy.Steps, s.Privacy.SamplingRate, s.Privacy.NoiseMultiplier = 1, 1, 1e4
@@ -139,7 +140,7 @@ func TestLaterChangesDoNotReachTheRun(t *testing.T) {
 	}
 }
 
-// Rules that differ only in the package of their type, or in the type of what an interface holds, are others.
+// Rules differ if only the packages of their types differ, or the types of values in interfaces.
 func TestRulesOfOtherTypes(t *testing.T) {
 	type inner struct{ K int }
 	type wrapped struct{ Of any }
@@ -158,11 +159,11 @@ func TestRulesOfOtherTypes(t *testing.T) {
 		seen[types] = name
 	}
 	itself := &wrapped{}
-	itself.Of = itself // as a value may that encodes itself
+	itself.Of = itself // as a value that encodes itself may
 	if typesOf(itself) == "" {
 		t.Error("no type")
 	}
-	// What is encoded as the same JSON, by another type.
+	// Another type, encoded as the same JSON.
 	key := func(r Rule) Key {
 		s := settings()
 		s.Optimizer = OptimizerOf(r, 0.1)
@@ -179,7 +180,7 @@ func TestRulesOfOtherTypes(t *testing.T) {
 // embedding has the exported fields of around.
 type embedding struct{ around }
 
-// around is a rule that holds another one.
+// around is a rule that contains another one.
 type around struct {
 	unnamed
 	Inner Rule

@@ -9,39 +9,39 @@ import (
 	"time"
 )
 
-// Store keeps what a later process needs to go on with runs. All of it is private. Names consist of lower-case letters,
-// digits and "-".
+// Store keeps the content that a later process needs to go on with runs. All of it is private. Names consist of
+// lower-case letters, digits and "-".
 type Store interface {
-	// Save replaces what is kept under a name. Whenever the process or the machine dies, either the old or the new
-	// content is there afterwards, whole.
+	// Save replaces the content under a name. If the process or the machine dies at any time, either the whole old or
+	// the whole new content remains.
 	Save(name string, content []byte) error
-	// Load returns what is kept under a name, or nil for nothing.
+	// Load returns the content under a name, or nil if there is none.
 	Load(name string) ([]byte, error)
-	// Remove removes what is kept under a name, if there is anything.
+	// Remove removes the content under a name, if there is any.
 	Remove(name string) error
 }
 
-// Keeper keeps the states of runs that train, so that runs of another process go on from them, and scores learning
+// Keeper saves the states of runs that train, so that runs of another process can go on from them, and scores learning
 // curves. Its zero value does neither. It changes no result.
 type Keeper struct {
 	Store Store         // nil keeps nothing
-	Every time.Duration // between two saves of a run that trains; 0 means a minute
+	Every time.Duration // between two saves of a training run; 0 means a minute
 	// Spacing, unless it is zero, makes a learning curve of scores on Curve, a public test set.
 	Spacing Spacing
 	Curve   Labelled
 }
 
-// PrivateTrace is what no guarantee covers of a run that trained: its time. Its learning curve is beside it.
+// PrivateTrace has a trained run's time, which no guarantee covers, and beside it the run's learning curve.
 type PrivateTrace struct {
-	// Seconds is the run's share of the time in which its group trained: by expected gradients, so that the shares of
-	// runs side by side add up to that time.
+	// Seconds is the run's share of its group's training time. Shares are by expected gradients, so the shares of runs
+	// side by side add up to that time.
 	Seconds float64 `json:"seconds"`
 	// Released is the curve that [Keeper].Spacing asks for, nil for none. It isn't private.
 	Released []Point `json:"-"`
 }
 
-// Check keeps the fingerprint of a run that begins, by [Loaded.Fingerprint] and whatever else decides its course. If
-// the run has begun before, Check compares the kept one: the error names what differs, and wraps [ErrOtherRun].
+// Check saves the fingerprint of a new run: [Loaded.Fingerprint] and whatever else decides its course. If the run has
+// begun before, Check compares it with the saved fingerprint: the error names what differs, and wraps [ErrOtherRun].
 func (k Keeper) Check(fingerprint map[string]string) error {
 	if k.Store == nil {
 		return nil
@@ -69,9 +69,9 @@ func (k Keeper) Check(fingerprint map[string]string) error {
 	return nil
 }
 
-// ChangedError reports that something changed since a run began, which therefore can't go on. It wraps [ErrOtherRun].
+// ChangedError reports a change since a run began, because of which the run can't go on. It wraps [ErrOtherRun].
 type ChangedError struct {
-	What, Before, Now string // Before and Now are private hashes, but for the engine
+	What, Before, Now string // Before and Now are private hashes, except for the engine
 }
 
 func (e *ChangedError) Error() string {
@@ -93,7 +93,7 @@ type KeepError struct {
 func (e *KeepError) Error() string { return fmt.Sprintf("state of run %d: %v", e.Trial, e.Err) }
 func (e *KeepError) Unwrap() error { return e.Err }
 
-// State returns the state that is kept of the run with a number, or nil for none.
+// State returns the saved state of the run of a trial, or nil for none.
 func (k Keeper) State(trial uint32) (*State, error) {
 	if k.Store == nil {
 		return nil, nil
@@ -106,7 +106,7 @@ func (k Keeper) State(trial uint32) (*State, error) {
 	return s, s.UnmarshalBinary(kept)
 }
 
-// trace returns the trace that is kept of the run with a number. A missing or damaged one is empty: it decides nothing.
+// trace returns the saved trace of the run of a trial. A missing or damaged trace is empty: it decides nothing.
 func (k Keeper) trace(trial uint32) PrivateTrace {
 	var trace PrivateTrace
 	if k.Store == nil {
@@ -119,7 +119,7 @@ func (k Keeper) trace(trial uint32) PrivateTrace {
 	return trace
 }
 
-// curve returns the points that are kept of a learning curve. Missing or damaged points are none: they decide nothing.
+// curve returns the saved points of a learning curve, none if they are missing or damaged: they decide nothing.
 func (k Keeper) curve(trial uint32) (points []Point) {
 	if k.Store == nil {
 		return nil
@@ -131,7 +131,7 @@ func (k Keeper) curve(trial uint32) (points []Point) {
 	return points
 }
 
-// Forget removes what a keeper's store has of the runs with the given numbers.
+// Forget removes all that a keeper's store has of the runs of the given trials.
 func (k Keeper) Forget(trials ...uint32) error {
 	if k.Store == nil {
 		return nil

@@ -79,7 +79,7 @@ func crowd(t *testing.T) (*train.Loaded, []train.Settings, *train.Classification
 	return loaded, settings, data
 }
 
-// If a state can't be saved once, the training stops, and its end is saved all the same. Times of processes add up.
+// If saving a state fails once, the training stops, and its last state is still saved. Times of processes add up.
 func TestTrainingGoesOnFromItsState(t *testing.T) {
 	loaded, settings, _ := crowd(t)
 	settings = settings[:1]
@@ -129,7 +129,7 @@ func (b brief) Save(name string, content []byte) error {
 	return b.shelf.Save(name, content)
 }
 
-// The first state that can't be saved stops the training with an error that says so; those before it are there.
+// The first state that can't be saved stops the training with an error that says so. The states before it are kept.
 func TestAStoreThatIsFullStopsTheTraining(t *testing.T) {
 	loaded, settings, _ := crowd(t)
 	for _, left := range []int{0, 1, 5} {

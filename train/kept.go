@@ -11,9 +11,9 @@ import (
 
 // TrainKept is [Group.Train] with a keeper for each run, in the order of the runs. It first restores the states that
 // the keepers' stores have of their runs, by [Settings.Trial]; so runs of the same trial need different stores. Then it
-// trains, and saves states from time to time and at the end, be it that ctx is cancelled. A state that belongs to
-// another run, or can't be saved, is a [*KeepError], and stops the training; what was saved before is still there, and
-// the states of the other runs are saved. TrainKept returns a trace of each run, even with an error.
+// trains, and saves states from time to time and at the end, even if ctx is cancelled. A state that belongs to another
+// run, or can't be saved, is a [*KeepError], and stops the training. Earlier saves remain, and the states of the other
+// runs are saved. TrainKept returns a trace of each run, even with an error.
 func (g *Group) TrainKept(ctx context.Context, keepers []Keeper, progress func([]Progress)) ([]PrivateTrace, error) {
 	if ctx == nil {
 		return nil, errNoContext
@@ -39,7 +39,7 @@ func (g *Group) TrainKept(ctx context.Context, keepers []Keeper, progress func([
 	last := t.save()
 	var unkept *KeepError
 	if errors.As(err, &unkept) {
-		return t.traces, err // it is told once
+		return t.traces, err // reported once
 	}
 	return t.traces, errors.Join(err, last)
 }
@@ -50,7 +50,7 @@ type training struct {
 	keepers []Keeper
 	traces  []PrivateTrace
 
-	steps  []int       // of each run, when its progress was last read
+	steps  []int       // of each run, at the last reading of progress
 	saved  []int       // the step of each run's last saved state
 	scored []int       // the step of each run's last point, or unvisited
 	marks  []marks     // the steps of each run's points
@@ -81,8 +81,8 @@ func newTraining(g *Group, keepers []Keeper) *training {
 	return t
 }
 
-// restore restores the states that the stores have, and their traces and curves. A curve has no points behind its
-// state: such points come again, and are the same. All others are there, because they are saved before the state.
+// restore restores the stores' states, traces and curves. It drops points after the state: training adds the same
+// points again. All earlier points are there, because they are saved before the state.
 func (t *training) restore() error {
 	for i, s := range t.group.settings {
 		k := t.keepers[i]
@@ -116,9 +116,9 @@ func (t *training) add(i int, p Point) {
 	t.traces[i].Released = append(t.traces[i].Released, p)
 }
 
-// mark adds the points that are due to the learning curves. It returns the context's error if that kept it from a
-// point, which is still due then. Other scores that can't be had are left out: what is wrong with the device shows in
-// the steps too.
+// mark adds the points that are due to the learning curves. If the context ends before a point is scored, it returns
+// the context's error, and the point is still due. It leaves out a point whose score fails otherwise: a failing device
+// shows in the steps too.
 func (t *training) mark(ctx context.Context) error {
 	due := func(i int) bool { return t.marks[i].has(t.steps[i]) && t.steps[i] > t.scored[i] }
 	left := false
@@ -157,7 +157,7 @@ func (t *training) mark(ctx context.Context) error {
 	return nil
 }
 
-// run trains until all steps are taken, with pauses.
+// run trains with pauses until all steps are taken.
 func (t *training) run(ctx context.Context, progress func([]Progress)) error {
 	t.read = time.Now()
 	for i, k := range t.keepers {
@@ -174,9 +174,9 @@ func (t *training) run(ctx context.Context, progress func([]Progress)) error {
 				progress(runs)
 			}
 		})
-		marked := t.mark(ctx) // of runs that reached a mark while another failed, too
+		marked := t.mark(ctx) // also of runs that reached a mark while another failed
 		switch {
-		case ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded): // perhaps of a pause at the same time
+		case ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded): // perhaps from a pause at the same time
 			return ctx.Err()
 		case err == nil && t.whole():
 			return marked
@@ -210,7 +210,7 @@ func (t *training) whole() bool {
 	return true
 }
 
-// atMarks reports whether the others of runs that failed have steps left only because a segment ended before.
+// atMarks reports whether runs that didn't fail have steps left because their segment ended at a mark.
 func (t *training) atMarks(err error, until []int) bool {
 	var failed RunErrors
 	if !errors.As(err, &failed) {
@@ -224,9 +224,9 @@ func (t *training) atMarks(err error, until []int) bool {
 	return false
 }
 
-// segment trains until the next pause, or to the given steps. An error in a segment that is paused may be that of the
-// pause, or of a run that failed while the others, which go on afterwards, were paused. A segment in which no run took
-// a step makes the next one longer, so that pauses which are due all the time don't end the training.
+// segment trains until the next pause, or to the given steps. An error of a paused segment may come from the pause, or
+// from a run that failed while the others were paused; those go on afterwards. A segment in which no run took a step
+// makes the next one longer, so that the training advances even if pauses are always due.
 func (t *training) segment(ctx context.Context, until []int, progress func([]Progress)) (paused bool, err error) {
 	if pause := t.pauseAt(); !pause.IsZero() {
 		if earliest := time.Now().Add(t.least); pause.Before(earliest) {
@@ -308,7 +308,7 @@ func (t *training) saveDue() error {
 	return nil
 }
 
-// save saves all states. It returns the first error, but a store that fails doesn't keep other runs from theirs.
+// save saves all states. It returns the first error, but still saves to the stores that don't fail.
 func (t *training) save() error {
 	var first error
 	for i := range t.keepers {
@@ -319,7 +319,7 @@ func (t *training) save() error {
 	return first
 }
 
-// saveRun saves the state of a run that took steps since its state was saved. The error is a [*KeepError].
+// saveRun saves the state of a run, if it took steps since the last save. The error is a [*KeepError].
 func (t *training) saveRun(i int) error {
 	if t.keepers[i].Store == nil {
 		return nil
@@ -348,7 +348,7 @@ func (t *training) saveState(i int, trial uint32) error {
 		return err
 	}
 	store := t.keepers[i].Store
-	if t.marks[i].every > 0 { // first: no state may be ahead of its curve, whose points don't come again
+	if t.marks[i].every > 0 { // first: a state ahead of its curve would lose points
 		points, err := json.Marshal(t.traces[i].Released)
 		if err != nil {
 			return err

@@ -3,8 +3,8 @@ package train
 import "github.com/dptrain/dptrain/internal/random"
 
 // Key is the secret from which a run makes all its random draws. With the key one can remove the noise from a released
-// model, so keep it as private as the data. Make one by [NewKey]. A key is an array of 32 bytes, which no format and no
-// encoding shows: to resume a run in another process, keep key[:].
+// model, so keep it as private as the data. Make one by [NewKey]. A key is an array of 32 bytes. No format and no
+// encoding shows it: to resume a run in another process, keep key[:].
 type Key = random.Key
 
 // NewKey returns a key drawn by the operating system.

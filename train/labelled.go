@@ -3,7 +3,7 @@ package train
 import "fmt"
 
 // Labelled is a set of samples with labels, on which a model is scored: a [*Classification] or a [*Regression] of
-// public samples, one of these with a measure of the caller's own, a [*Measured], or a [*HeldOut] of private samples.
+// public samples, one of these with the caller's own measure, a [*Measured], or a [*HeldOut] of private samples.
 type Labelled interface {
 	Samples() int
 	// Metric returns the metric of a model's score. A higher score is better.
@@ -32,10 +32,10 @@ func checkLabels(labels int, data *Data) error {
 	return nil
 }
 
-// Metric is the name of a score: one of those below, or that of a [Measure].
+// Metric is the name of a score: one of the constants below, or the name of a [Measure].
 type Metric string
 
-// The metrics that are built in.
+// The built-in metrics.
 const (
 	Accuracy Metric = "accuracy" // share of the samples whose class is predicted, 0 to 1
 	R2       Metric = "R²"       // 1 − Σ(ŷ−y)²/Σ(y−ȳ)²: 1 for the labels themselves, 0 for their mean, unbounded below

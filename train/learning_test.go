@@ -16,15 +16,14 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// A model's final accuracy hardly notices missing noise, so it is no test of it. Training on a small
-// subset at too large a learning rate does notice, from both sides. The MLP on a tenth of FashionMNIST,
-// sampling rate 0.0213, 1,878 steps, C = 3, learning rate 10^-0.5 reaches, in an independent
-// implementation, 53 to 56 % at noise multiplier 2.79729479, 62 to 64 % with the noise divided by √2 and
-// 84 % without noise.
+// A model's final accuracy hardly depends on noise, so it can't test the noise. The accuracy of training on a small
+// subset at too large a learning rate does depend on it, in both directions. The MLP on a tenth of FashionMNIST,
+// sampling rate 0.0213, 1,878 steps, C = 3, learning rate 10^-0.5 reaches, in an independent implementation, 53 to 56 %
+// at noise multiplier 2.79729479, 62 to 64 % with the noise divided by √2 and 84 % without noise.
 //
-// One run's accuracy has a standard deviation of 0.023 with the noise (seeds 1 to 8 here: mean 0.533),
-// 0.015 with less (mean 0.630), so the mean of four is outside its bounds with probability 2e-3 when
-// arithmetic changes and 1e-12 or so apart from its neighbour's; with the same arithmetic the seeds fix it.
+// One run's accuracy has a standard deviation of 0.023 with the noise (seeds 1 to 8 here: mean 0.533), 0.015 with less
+// (mean 0.630). So after a change of arithmetic the mean of four is outside its bounds with probability 2e-3, and
+// within its neighbour's with about 1e-12. With the same arithmetic the seeds fix it.
 func TestNoiseShowsInAccuracy(t *testing.T) {
 	dir := os.Getenv("DPTRAIN_DATA")
 	if dir == "" {

@@ -56,8 +56,8 @@ func Load(e Engine, model Model, data *Data) (*Loaded, error) {
 }
 
 // Fallback returns, for an engine of [FirstOf], the reasons why the engines before the one that loaded the model don't
-// support it, or nil if there are none before. The guarantee is the same on every engine, but training may be much
-// slower, so show the user these reasons.
+// support it, or nil if there are no earlier engines. The guarantee is the same on every engine, but training may be
+// much slower, so show the user these reasons.
 func (l *Loaded) Fallback() error {
 	if l.ready() != nil {
 		return nil
@@ -100,10 +100,9 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 	return test.scorable()
 }
 
-// Fingerprint returns, by name, what decides the course of runs of the model besides their settings, and their scores
-// on a test set: "model", "training data" and "test data" as hashes, and the names of the "metric" and of the
-// "engine"'s arithmetic. Runs that go on in another process must find all of it unchanged. The hash of training data
-// is private.
+// Fingerprint returns, by name, all that decides the course of the model's runs and their scores on a test set, except
+// the settings: "model", "training data" and "test data" as hashes, and the names of the "metric" and of the "engine"'s
+// arithmetic. Runs that go on in another process must find all of it unchanged. The hash of training data is private.
 func (l *Loaded) Fingerprint(test Labelled) (map[string]string, error) {
 	if err := l.CheckTest(test); err != nil {
 		return nil, err
@@ -235,7 +234,7 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	if err := checkInitial(s.Initial, l.program); err != nil {
 		return prepared{}, err
 	}
-	// A copy: the values that are hashed are those that the engine gets.
+	// A copy: the engine gets the values that are hashed.
 	s.Initial = l.layout.Split(l.layout.Join(s.Initial))
 	rates, err := factors(s.Optimizer.Schedule, s.Privacy.Steps)
 	if err != nil {
@@ -249,8 +248,8 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s, rates), move, rates}, nil
 }
 
-// initial returns initial values for settings without any: those that the model draws, or those bound in its graph, or
-// nil if there are none. They share no memory with the model.
+// initial returns initial values for settings without any: the values that the model draws, or the values bound in its
+// graph, or nil if there are none. They share no memory with the model.
 func (l *Loaded) initial(s Settings) [][]float32 {
 	if l.draw == nil {
 		return l.program.Initial()

@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// Measure is a metric of the caller's own, by which models are scored and selected in place of [Accuracy] or [R2]: see
-// [ScoredBy]. A higher score is better: of a loss return the negative. NaN and -∞ lose against every number. A measure
+// Measure is the caller's own metric, by which models are scored and selected in place of [Accuracy] or [R2]: see
+// [ScoredBy]. A higher score is better: return the negative of a loss. NaN and -∞ lose against every number. A measure
 // must depend on its arguments alone and be safe for concurrent use.
 type Measure interface {
-	// Name names the measure with its settings, in one line, such as "recall of class 2". Scores are shown by it, and a
-	// run that was cut off goes on only with a measure of the same name.
+	// Name names the measure with its settings, in one line, such as "recall of class 2". Scores are shown under it,
+	// and an interrupted run goes on only with a measure of the same name.
 	Name() string
 	// Score returns the score of a model's outputs: a row of logits for each sample of a classification, or one number
-	// for each of a regression. It may change outputs and labels, which are its own.
+	// for each of a regression. It may change outputs and labels.
 	Score(outputs []float32, labels Labels) float64
 }
 
 // Labels are the labels of the samples that a [Measure] scores.
 type Labels struct {
-	Classes int       // the number of classes; 0 of a regression
+	Classes int       // the number of classes; 0 for a regression
 	Class   []int32   // of each sample of a classification, from 0
 	Number  []float32 // of each sample of a regression
 }
 
-// MeasureFunc returns a measure with a name and a function, which are those of [Measure].
+// MeasureFunc returns a [Measure] with the given Name and Score.
 func MeasureFunc(name string, score func(outputs []float32, labels Labels) float64) Measure {
 	return measureFunc{name, score}
 }
@@ -38,7 +38,7 @@ type measureFunc struct {
 func (m measureFunc) Name() string                                   { return m.name }
 func (m measureFunc) Score(outputs []float32, labels Labels) float64 { return m.by(outputs, labels) }
 
-// Measured is a labelled set on which models are scored by a measure of the caller's own. Make one by [ScoredBy].
+// Measured is a labelled set on which models are scored by the caller's own measure. Make one by [ScoredBy].
 type Measured struct {
 	set    Labelled // a [*Classification] or a [*Regression]
 	by     Measure
@@ -46,10 +46,9 @@ type Measured struct {
 	labels Labels
 }
 
-// ScoredBy returns a labelled set on which models are scored by a measure of the caller's own. The set is a
-// [*Classification] or a [*Regression] of public samples; samples that are held out are scored by [Accuracy] or [R2]
-// alone, because the noise of a score must be that of its sensitivity. The error is a [*DataError] or a
-// [*SettingError].
+// ScoredBy returns a labelled set on which models are scored by the caller's own measure. The set is a
+// [*Classification] or a [*Regression] of public samples. Held-out samples are scored by [Accuracy] or [R2] alone,
+// because the noise of a score must fit its sensitivity. The error is a [*DataError] or a [*SettingError].
 func ScoredBy(set Labelled, by Measure) (*Measured, error) {
 	m := &Measured{set: set, by: by}
 	switch set := set.(type) {
@@ -97,9 +96,9 @@ func (m *Measured) Samples() int { return m.Inputs().Samples() }
 // Metric returns the name of the measure.
 func (m *Measured) Metric() Metric { return m.name }
 
-// Constant returns the score of one output for all samples: of a classification the logarithms of the shares of the
-// classes, by which the largest class is predicted, each with one sample more, and of a regression the mean of the
-// labels. Another constant may score higher by some measures.
+// Constant returns the score of one output for all samples. In a classification the output is the logarithms of the
+// classes' shares, each class with one sample more, which predicts the largest class. In a regression it is the mean of
+// the labels. By some measures another constant may score higher.
 func (m *Measured) Constant() float64 {
 	if m.Samples() == 0 {
 		return -math.MaxFloat64
@@ -137,7 +136,7 @@ func (m *Measured) scorable() error {
 	return checkLabels(len(m.labels.Class)+len(m.labels.Number), m.set.Inputs())
 }
 
-// score returns the lowest finite score where there is none.
+// score returns the lowest finite score if the measure panics.
 func (m *Measured) score(outputs []float32) float64 {
 	score, err := m.measure(outputs)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/dptrain/dptrain/cpu"
 )
 
-// recall is the share of the samples of class 2 that are predicted as such: written for the test, from the definition.
+// recall is the share of the samples of class 2 that are predicted as class 2, written for the test from the
+// definition.
 func recall(outputs []float32, labels Labels) float64 {
 	of, found := 0.0, 0.0
 	for i, label := range labels.Class {
@@ -25,7 +26,7 @@ func recall(outputs []float32, labels Labels) float64 {
 	return found / of
 }
 
-// A measure of the caller's own is what a group scores by, under its name; what it does to its arguments has no effect.
+// A group scores by the caller's own measure, under its name. The measure's changes of its arguments have no effect.
 func TestScoredByAMeasure(t *testing.T) {
 	loaded, err := Load(cpu.New(cpu.Options{Workers: 2}), logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data)
 	if err != nil {
@@ -70,7 +71,7 @@ func TestScoredByAMeasure(t *testing.T) {
 	}
 }
 
-// NaN and infinities become finite scores, of which those of NaN lose against all others.
+// NaN and infinities become finite scores. The score of NaN loses against all others.
 func TestMeasuresAreFinite(t *testing.T) {
 	numbers := must(NewRegression([]float32{1, 2}, []float32{5, 5})) // R² has no score for equal labels
 	for given, want := range map[float64]float64{math.Inf(-1): -math.MaxFloat64, 3: 3, math.Inf(1): math.MaxFloat64} {
@@ -160,7 +161,7 @@ func TestScoredByRefuses(t *testing.T) {
 	}
 }
 
-// A measure that panics on one model is the fault of that run alone.
+// A measure that panics on one model fails that run alone.
 func TestMeasureThatPanics(t *testing.T) {
 	loaded := must(Load(cpu.New(cpu.Options{Workers: 1}), logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data))
 	defer loaded.Close()

@@ -24,7 +24,7 @@ func (m mechanism) event() accountant.Event {
 	return accountant.DPSGD(m.privacy.SamplingRate, m.privacy.NoiseMultiplier, m.privacy.Steps)
 }
 
-// engine returns the mechanism as an engine takes it. The engine itself clips to a little less than C: see package
+// engine returns the mechanism in an engine's form. The engine itself clips to a little less than C: see package
 // engine.
 func (m mechanism) engine() engine.Mechanism {
 	return engine.Mechanism{

@@ -19,8 +19,8 @@ func anyPrivacy(t *rapid.T) Privacy {
 	}
 }
 
-// The event and the engine's mechanism must agree: at least σ times the clipping
-// norm that the engine enforces, with a margin for rounding between that and C.
+// The event and the engine's mechanism must agree: the noise is at least σ times the clipping norm that the engine
+// enforces, which is below C by a margin for rounding.
 func TestMechanismCouplesEventAndEngine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := anyPrivacy(t)

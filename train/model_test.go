@@ -28,8 +28,8 @@ func drawing(t testing.TB) Model {
 	return m
 }
 
-// Initial values come from the run's key and trial, by the stream that is kept for them, unless the settings give some.
-// The stream is part of what a key means: released models of one key depend on it.
+// Unless the settings give initial values, they come from the run's key and trial, by a stream of their own. The stream
+// must stay as it is: released models of a key depend on it.
 func TestStartDrawsInitialValues(t *testing.T) {
 	e := &fakeEngine{}
 	l, err := Load(e, drawing(t), threeClouds(t, 60).Data)
@@ -93,7 +93,7 @@ func TestInitialValuesAreDrawnOneRunAtATime(t *testing.T) {
 	}
 }
 
-// An Initial that panics leaves no group behind, which would keep the model from being closed.
+// An Initial that panics leaves no group behind: with one, the model couldn't be closed.
 func TestInitialThatPanics(t *testing.T) {
 	m := drawing(t)
 	m.Initial = func(rand.Source) [][]float32 { panic("mine") }

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// mover carries out, for one run, an optimizer that engines don't have built in. An engine calls move after each step;
-// the other methods are called between steps.
+// mover runs an optimizer that engines don't have built in, for one run. An engine calls move after each step; the
+// other methods are called between steps.
 type mover struct {
 	optimizer Optimizer
 	rule      Rule
@@ -23,12 +23,12 @@ type mover struct {
 	pending []float32   // the sum of the noisy means since the last update; nil unless they are accumulated
 	average []float32   // of the parameters after each update; nil unless they are averaged
 
-	before [][]float32 // copies of the parameters and of what is kept, as they were before the step
+	before [][]float32 // copies of the parameters and of all kept values, from before the step
 }
 
 // newMover makes the mover of an optimizer, with the factors of its learning rate at each step and the coefficients of
-// the cost's decay by parameter, either of which may be nil. schedules says that the engine takes the rate of each
-// step. It returns nil for an optimizer that engines have built in.
+// the cost's decay by parameter; both may be nil. schedules reports whether the engine takes the rate of each step. It
+// returns nil for an optimizer that engines have built in.
 func newMover(o Optimizer, factors, decay []float64, l engine.Layout, steps int, schedules bool) (*mover, error) {
 	if o.fused(schedules) && decay == nil {
 		return nil, nil
@@ -50,15 +50,15 @@ func newMover(o Optimizer, factors, decay []float64, l engine.Layout, steps int,
 	return m, nil
 }
 
-// updatesAfter returns the number of updates after a step: the last of them averages what is left. They begin after
-// that step, be it that a run that this one goes on from ended there.
+// updatesAfter returns the number of updates after a step. The last one averages the noisy means that are left. They
+// begin after that step, even if the run that this one goes on from ended there.
 func (m *mover) updatesAfter(step int) int {
 	each := m.accumulates()
 	return (m.steps - step + each - 1) / each
 }
 
-// move is [engine.Job].Move. After an error all is as it was before: a state that was saved in the middle of a step
-// would go on by taking the step again, with the same noise on other parameters.
+// move is [engine.Job].Move. After an error everything is as before the step: a run resumed from a state saved in the
+// middle of a step would take the step again, with the same noise on other parameters.
 func (m *mover) move(step int, params, gradient []float32) error {
 	now := append(m.kept(), params)
 	if m.before == nil {
@@ -114,8 +114,8 @@ func (m *mover) take(step int, params, gradient []float32) error {
 	return nil
 }
 
-// accumulate adds a noisy mean to those of the update under way, and reports whether it is the last of them. The
-// gradient is then their mean.
+// accumulate adds a noisy mean to the sum for the current update, and reports whether it is the last. The gradient is
+// then the mean of them all.
 func (m *mover) accumulate(step int, gradient []float32) (last bool) {
 	for j, g := range gradient {
 		m.pending[j] += g
@@ -131,15 +131,14 @@ func (m *mover) accumulate(step int, gradient []float32) (last bool) {
 	return true
 }
 
-// sameSlices reports whether slices are the same memory.
+// sameSlices reports whether the slices share their memory.
 func sameSlices(a, b [][]float32) bool {
 	return slices.EqualFunc(a, b, func(a, b []float32) bool {
 		return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 	})
 }
 
-// released returns the values that a run releases, by its parameters: these or their average. A nil mover releases the
-// parameters.
+// released returns the values that a run releases: params or their average. A nil mover releases params.
 func (m *mover) released(params []float32) []float32 {
 	if !m.averages() {
 		return params
@@ -174,7 +173,7 @@ func (m *mover) waiting() int {
 	return m.held
 }
 
-// save returns a copy of all that the mover keeps from step to step; nil for nothing.
+// save returns a copy of all that the mover keeps from step to step, or nil if it keeps nothing.
 func (m *mover) save() [][]float32 {
 	var out [][]float32
 	if m != nil {
@@ -206,7 +205,7 @@ func (m *mover) fits(saved tensors) error {
 	return nil
 }
 
-// restore takes over a saved state that fits.
+// restore replaces the mover's state by a saved one that fits.
 func (m *mover) restore(saved tensors) {
 	if m != nil {
 		m.updates, m.held = saved.Updates, saved.Pending

@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// The time that an update takes beside the engine's step, for a network of the size of MNIST's CNN and a larger one.
+// The time of an update besides the engine's step, for a network of the size of MNIST's CNN and a larger one.
 func BenchmarkMove(b *testing.B) {
 	for _, size := range []int{26_010, 1_000_000} {
 		everything := AdamW(0.01, 0.01)

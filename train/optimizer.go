@@ -26,7 +26,7 @@ const (
 func Methods() []Method { return []Method{DPSGD, DPMomentum, DPNesterov, DPAdam, DPAdamW} }
 
 // Optimizer turns noisy mean gradients into parameter updates. Make one by [SGD], [Momentum], [Nesterov], [Adam] or
-// [AdamW], or by [OptimizerOf] from a rule of your own; then set what else it is to do, such as
+// [AdamW], or by [OptimizerOf] from a rule of your own; then set other fields, as in
 //
 //	o := train.AdamW(0.003, 0.01)
 //	o.Schedule = train.Warmup(0.05, train.Cosine(0))
@@ -43,24 +43,24 @@ type Optimizer struct {
 	LearningRate float64 // multiplied by the factor of Schedule at each step
 	Beta1, Beta2 float64 // of DPAdam and DPAdamW: how much the moments keep, in [0, 1)
 	Epsilon      float64 // of DPAdam and DPAdamW, above 0
-	Momentum     float64 // of DPMomentum and DPNesterov: how much of its velocity is kept, in [0, 1)
+	Momentum     float64 // of DPMomentum and DPNesterov: the share of its velocity that is kept, in [0, 1)
 
-	// WeightDecay is λ of decoupled decay: each update first takes learning rate · λ · θ off all parameters, biases too
-	// (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019). DPAdam has none: that is DPAdamW.
+	// WeightDecay is λ of decoupled decay: each update first subtracts learning rate · λ · θ from all parameters, also
+	// biases (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019). DPAdam has none: use DPAdamW.
 	WeightDecay float64
 	// Schedule makes the learning rate depend on the step. Nil keeps it constant.
 	Schedule Schedule
-	// Accumulate is the number of noisy means that are averaged into one update; 0 and 1 mean that each is an update.
-	// The last update of a run averages what is left. Memory doesn't need it: an engine splits minibatches of any size
-	// into microbatches by itself. It costs what its steps cost, and a run with as many steps less at a larger
-	// sampling rate often has less noise for the same epsilon.
+	// Accumulate is the number of noisy means that are averaged into one update; 0 and 1 mean one each. The last update
+	// of a run averages the noisy means that are left. It doesn't save memory: an engine splits minibatches of any size
+	// into microbatches by itself. It costs as much as its steps, and a run with fewer steps at a larger sampling rate
+	// often has less noise for the same epsilon.
 	Accumulate int
 	// Average, if it isn't 0, makes results, scores and predictions use an average of the parameters after each
 	// update, in place of the last ones. After update t the average moves by 1-β of the way to the parameters, where β
-	// is the smaller of Average and (t-1)/t. So 1 is the mean of all updates, and 0.999 the mean of the first
-	// thousand, and from there on an exponential average. It is in [0, 1].
+	// is the smaller of Average and (t-1)/t. So 1 gives the mean of all updates, and 0.999 the mean of the first
+	// thousand, followed by an exponential average. It is in [0, 1].
 	Average float64
-	// Rule is an algorithm of the caller's own, for an optimizer that [OptimizerOf] made.
+	// Rule is the caller's own algorithm, for an optimizer that [OptimizerOf] made.
 	Rule Rule
 }
 
@@ -69,8 +69,8 @@ func SGD(learningRate float64) Optimizer {
 	return Optimizer{Method: DPSGD, LearningRate: learningRate}
 }
 
-// Momentum returns SGD with momentum μ (Polyak, 1964): v ← μ v + G, θ ← θ − η v. In the long run its steps are
-// 1/(1-μ) times as long as those of SGD, so it takes a learning rate that is smaller by that.
+// Momentum returns SGD with momentum μ (Polyak, 1964): v ← μ v + G, θ ← θ − η v. In the long run its steps are 1/(1-μ)
+// times as long as SGD's steps, so it needs a learning rate that is smaller by this factor.
 func Momentum(learningRate, momentum float64) Optimizer {
 	return Optimizer{Method: DPMomentum, LearningRate: learningRate, Momentum: momentum}
 }
@@ -87,15 +87,15 @@ func Adam(learningRate float64) Optimizer {
 	return Optimizer{Method: DPAdam, LearningRate: learningRate, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 }
 
-// AdamW returns Adam with decoupled weight decay λ: each update first takes η λ θ off all parameters θ.
+// AdamW returns Adam with decoupled weight decay λ: each update first subtracts η λ θ from all parameters θ.
 func AdamW(learningRate, decay float64) Optimizer {
 	o := Adam(learningRate)
 	o.Method, o.WeightDecay = DPAdamW, decay
 	return o
 }
 
-// OptimizerOf returns the optimizer of a rule of the caller's own. If the rule's name can't be had, because it panics,
-// settings with the optimizer are refused.
+// OptimizerOf returns the optimizer of the caller's own rule. If the rule's Name panics, settings with the optimizer
+// are refused.
 func OptimizerOf(rule Rule, learningRate float64) Optimizer {
 	o := Optimizer{LearningRate: learningRate, Rule: rule}
 	if rule != nil {
@@ -105,8 +105,8 @@ func OptimizerOf(rule Rule, learningRate float64) Optimizer {
 }
 
 // ScalesWithData reports whether the best learning rate grows in proportion to the size of the data, at the same
-// sampling rate: for SGD with and without momentum, and for a [Rule] that is a [DataScaler] and says so. Tuning on a
-// subset scales the winner's learning rate to the final run's data by this.
+// sampling rate: for SGD with and without momentum, and for a [Rule] that is a [DataScaler] and says so. If it does,
+// tuning on a subset scales the winner's learning rate to the final run's data.
 func (o Optimizer) ScalesWithData() bool {
 	if o.Rule != nil {
 		rule, ok := o.Rule.(DataScaler)
@@ -115,7 +115,7 @@ func (o Optimizer) ScalesWithData() bool {
 	return o.Method == DPSGD || o.Method == DPMomentum || o.Method == DPNesterov
 }
 
-// String returns the method and all settings that aren't its defaults but the learning rate, in words: "dp-sgd", or
+// String returns the method and all settings that aren't its defaults, except the learning rate, in words: "dp-sgd", or
 // "dp-momentum 0.9, cosine to 0, average 0.999".
 func (o Optimizer) String() string {
 	text := string(o.Method)
@@ -145,8 +145,8 @@ func (o Optimizer) String() string {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// MarshalJSON encodes all settings: of a schedule its name, and of a rule its name, type and exported fields. Those of
-// a plain SGD or Adam are encoded as in earlier versions: identities of runs are hashes of it.
+// MarshalJSON encodes all settings: a schedule's name, and a rule's name, type and exported fields. It encodes a plain
+// SGD or Adam as earlier versions did: identities of runs are hashes of the encoding.
 func (o Optimizer) MarshalJSON() ([]byte, error) {
 	var schedule string
 	if o.Schedule != nil {
@@ -179,13 +179,14 @@ type ruleText struct {
 	Fields     json.RawMessage
 }
 
-// fused reports whether an engine has the optimizer built in. schedules says that it takes the rate of each step.
+// fused reports whether an engine has the optimizer built in. schedules reports whether the engine takes the rate of
+// each step.
 func (o Optimizer) fused(schedules bool) bool {
 	builtIn := o.Method == DPSGD || o.Method == DPAdam
 	return builtIn && o.Rule == nil && o.WeightDecay == 0 && (o.Schedule == nil || schedules) && o.Accumulate <= 1 && o.Average == 0
 }
 
-// engine returns a fused optimizer as an engine takes it.
+// engine returns a fused optimizer in an engine's form.
 func (o Optimizer) engine() engine.Optimizer {
 	return engine.Optimizer{Method: o.Method, LearningRate: o.LearningRate, Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon}
 }
@@ -238,7 +239,7 @@ func methodNames() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// validateUnused refuses fields that aren't numbers even where they are unused, because they are part of a run's
+// validateUnused refuses fields that are NaN or infinite even if they are unused, because they are part of a run's
 // identity, and a momentum that has no effect.
 func (o Optimizer) validateUnused() error {
 	if !finite(o.Beta1) || !finite(o.Beta2) || !finite(o.Epsilon) || !finite(o.Momentum) {

@@ -39,7 +39,7 @@ type scaling struct{ unnamed }
 
 func (scaling) ScalesWithData() bool { return true }
 
-// misnamed, sized and closed are rules that can't be used.
+// misnamed, sized and closed are unusable rules.
 type misnamed struct {
 	unnamed
 	Text string
@@ -228,8 +228,8 @@ func TestScalesWithData(t *testing.T) {
 	}
 }
 
-// What a plain SGD or Adam is encoded as is hashed into the identity of a run, which names its noise: golden results of
-// earlier versions stay. The texts are those of encoding/json for the struct of version 0.
+// The encoding of a plain SGD or Adam is hashed into the identity of a run, which names its noise: golden results of
+// earlier versions stay. encoding/json wrote the texts for the struct of version 0.
 func TestPlainOptimizersAreEncodedAsBefore(t *testing.T) {
 	for want, o := range map[string]Optimizer{
 		`{"Method":"dp-sgd","LearningRate":0.5,"Beta1":0,"Beta2":0,"Epsilon":0}`:            SGD(0.5),

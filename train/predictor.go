@@ -36,7 +36,7 @@ func (p *Predictor) check() error {
 }
 
 // NewPredictor compiles the model and loads it with the values of its parameters, in the order of [Model.Parameters].
-// It copies them. Its errors are those of [Load], and a [*SettingError] for wrong parameters.
+// It copies them. It returns the errors of [Load], and a [*SettingError] for wrong parameters.
 func NewPredictor(e Engine, model Model, parameters [][]float32) (*Predictor, error) {
 	if e == nil {
 		return nil, &SettingError{"engine", nil, "one, such as cpu.New makes"}
@@ -80,8 +80,8 @@ func nothing(p *compile.Program) *engine.Data {
 	return d
 }
 
-// Predict returns the model's outputs for all samples, sample after sample. It ignores the values of columns that the
-// output doesn't depend on, such as labels.
+// Predict returns the model's outputs for all samples, sample after sample. It ignores columns that the output doesn't
+// depend on, such as labels.
 func (p *Predictor) Predict(ctx context.Context, data *Data) ([]float32, error) {
 	if ctx == nil {
 		return nil, errNoContext

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// A predictor computes the same outputs as the run whose parameters it has, to the last bit, every time.
+// A predictor computes the same outputs, to the last bit, as the run whose parameters it has.
 func TestPredictorIsTheTrainedModel(t *testing.T) {
 	trainer := onCPU(t, 2, cpuSettings(SGD(0.5)))
 	result, err := trainer.Train(context.Background(), nil)

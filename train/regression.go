@@ -21,8 +21,8 @@ func NewRegression(samples, targets []float32) (*Regression, error) {
 	return RegressionOf(copied(engine.Column{Floats: samples}), targets)
 }
 
-// RegressionOf is like [NewRegression], but keeps the memory of the samples, one column that is given away, and copies
-// only targets. Only packages of this module can call it: others can't make such samples.
+// RegressionOf is like [NewRegression], but takes over the memory of the samples, one column, and copies only targets.
+// Only packages of this module can call it: others can't make a given.Columns.
 func RegressionOf(samples given.Columns, targets []float32) (*Regression, error) {
 	targets = slices.Clone(targets)
 	data, err := newData(len(targets), slices.Concat(samples.Take(), engine.Floats(targets)))

@@ -79,7 +79,7 @@ func TestNewRegressionRefuses(t *testing.T) {
 	}
 }
 
-// A test set that the model's output doesn't fit, or that isn't one, is an error before it is predicted.
+// A test set that is invalid or doesn't fit the model's output is an error before any prediction.
 func TestScoreChecksTheTestSet(t *testing.T) {
 	trainer, _ := start(t, settings())
 	number, err := NewRegression(make([]float32, 4), []float32{1, 2})

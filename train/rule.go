@@ -13,16 +13,16 @@ import (
 )
 
 // Rule is an algorithm of an [Optimizer]. It sees released values alone: parameters, noisy mean gradients and its own
-// state, never a sample, a drawn batch size or a norm. So it costs no privacy, whatever it does with them; but a rule
-// that got hold of private data in another way would, and no accounting covers that.
+// state, never a sample, a drawn batch size or a norm. So it costs no privacy, whatever it does with them. A rule that
+// gets private data in another way does cost privacy, and no accounting covers that.
 //
 // A rule must depend on its arguments alone, keep nothing but its state from step to step, and be safe for concurrent
 // use, because runs side by side share it. Then a run that is stopped and resumed ends in the same bytes. It must not
 // change while it is used.
 type Rule interface {
 	// Name names the rule with all of its settings, in one line, such as "lion 0.9 0.99". It is released with the
-	// model. Runs draw the same noise only if names, types and exported fields of their rules are equal, with the
-	// types of what interfaces in such fields hold, so rules that differ in anything else need different names.
+	// model. Runs draw the same noise only if their rules have equal names, types and exported fields, including the
+	// types of values in interfaces. So rules that differ in anything else need different names.
 	Name() string
 	// State returns the lengths of the slices that the rule keeps from step to step, for parameters of the given
 	// lengths, which are in the order of [Model.Parameters]. Nil means that it keeps none.
@@ -34,21 +34,21 @@ type Rule interface {
 // Update is one step of a [Rule].
 type Update struct {
 	Step         int         // counted from 1
-	Steps        int         // that the whole run takes
+	Steps        int         // of the whole run
 	LearningRate float64     // at this step, with the schedule's factor
 	Parameters   [][]float32 // to change in place, in the order of [Model.Parameters]
 	Gradient     [][]float32 // the noisy mean gradient, by parameter, which the rule may overwrite
 	State        [][]float32 // to change in place, of the lengths that the rule's State returned; 0 at first
 }
 
-// DataScaler is a [Rule] that says whether its learning rate is best scaled with the size of the data: see
-// [Optimizer.ScalesWithData]. Rates of other rules stay as they are.
+// DataScaler is a [Rule] that reports whether its best learning rate grows with the size of the data: see
+// [Optimizer.ScalesWithData]. The learning rates of other rules stay as they are.
 type DataScaler interface {
 	Rule
 	ScalesWithData() bool
 }
 
-// rule returns the rule of an optimizer, its own or that of its method.
+// rule returns an optimizer's rule: its own, or its method's.
 func (o Optimizer) rule() Rule {
 	switch {
 	case o.Rule != nil:
@@ -63,7 +63,7 @@ func (o Optimizer) rule() Rule {
 }
 
 // builtIn is the SGD or Adam of engines as a rule. It takes the same step from the same gradient, to the last bit; but
-// a rule's gradient was rounded to single precision before.
+// a rule's gradient has been rounded to single precision.
 type builtIn struct{ engine.Optimizer }
 
 func (b builtIn) Name() string { return string(b.Method) }
@@ -118,7 +118,7 @@ func (m momentum) Move(u *Update) error {
 	return nil
 }
 
-// validateRule checks what can be seen of a rule of the caller's own.
+// validateRule checks the name and the settings of the caller's own rule.
 func validateRule(o Optimizer) error {
 	name := ""
 	if err := calling("its name", func() error { name = o.Rule.Name(); return nil }); err != nil {
@@ -141,8 +141,8 @@ func validateRule(o Optimizer) error {
 	return nil
 }
 
-// validateName checks a name that is released in a line of text, where other than graphic characters could break the
-// line or turn the order of the text around.
+// validateName checks a name that is released in a line of text. Characters that aren't graphic could break the line or
+// reverse the order of the text.
 func validateName(what, name string) error {
 	const most = 200
 	if strings.TrimSpace(name) == "" || len(name) > most || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) }) {
@@ -167,9 +167,9 @@ func stateLengths(r Rule, l engine.Layout) ([]int, error) {
 	return lengths, nil
 }
 
-// calling calls a function of the caller's own, on a goroutine of its own, and turns a panic of it into an error. It
-// does the same if the function ends its goroutine, as FailNow of a test does: an engine's worker would end with it, in
-// the middle of a step.
+// calling calls a caller's function on a new goroutine, and turns its panic into an error. It also returns an error if
+// the function ends its goroutine, as FailNow of a test does: otherwise an engine's worker would end in the middle of a
+// step.
 func calling(what string, f func() error) (err error) {
 	done := make(chan struct{})
 	go func() {

@@ -151,7 +151,7 @@ func (r *reference) step(o Optimizer, t int, rate, θ, g float64) float64 {
 	return θ - rate*m/(math.Sqrt(s)+o.Epsilon)
 }
 
-// Any optimizer with any settings moves as its definition does in float64, within single precision.
+// Any optimizer with any settings moves like its definition in float64, within single precision.
 func TestOptimizersAgreeWithTheirDefinitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := rapid.SampledFrom([]Optimizer{SGD(0.1), Momentum(0.03, 0.9), Nesterov(0.03, 0.8), Adam(0.05), AdamW(0.05, 0.1)}).Draw(t, "optimizer")
@@ -207,9 +207,9 @@ func TestOptimizersAgreeWithTheirDefinitions(t *testing.T) {
 	})
 }
 
-// As a rule SGD and Adam take the step that engines have built in: to the last bit if the noisy mean is a number in
-// single precision, as it is for a power of two as the batch size and noise that outweighs gradients; and else within
-// the rounding of that mean.
+// As rules, SGD and Adam take the same step as an engine's: to the last bit if the noisy mean has an exact float32, as
+// with a batch size that is a power of two and noise that outweighs gradients; otherwise within the rounding of that
+// mean.
 func TestRulesAreThoseOfEngines(t *testing.T) {
 	for _, o := range []Optimizer{SGD(0.5), Adam(0.02)} {
 		for _, exact := range []bool{true, false} {
@@ -237,8 +237,8 @@ func TestRulesAreThoseOfEngines(t *testing.T) {
 	}
 }
 
-// With a schedule an engine that takes rates moves as the rule does, within the rounding of the mean; another engine of
-// the same arithmetic, which doesn't, uses the rule.
+// With a schedule an engine that takes rates moves like the rule, within the rounding of the mean. An engine of the
+// same arithmetic that takes no rates uses the rule.
 func TestScheduledRatesAreThoseOfTheRule(t *testing.T) {
 	for _, o := range []Optimizer{SGD(0.5), Adam(0.02)} {
 		o.Schedule = Warmup(0.2, Cosine(0))
@@ -273,7 +273,7 @@ func (u unscheduled) Load(p *compile.Program, d *engine.Data) (engine.Loaded, er
 	return struct{ engine.Loaded }{l}, err
 }
 
-// asRule starts a run of a trainer's settings again, with its optimizer as a rule and its noise as it is.
+// asRule starts a run of a trainer's settings again, with its optimizer as a rule and the same noise.
 func asRule(t *testing.T, trainer *Trainer, s Settings) *Group {
 	t.Helper()
 	l := trainer.loaded()
@@ -348,7 +348,7 @@ func TestOptimizersLearnAndResume(t *testing.T) {
 	}
 }
 
-// A score is that of the model that is released: a predictor with the result's parameters computes the same outputs.
+// A score belongs to the released model: a predictor with the result's parameters computes the same outputs.
 func TestScoresAreOfTheReleasedModel(t *testing.T) {
 	test := threeClouds(t, 50)
 	averaged := SGD(0.5)
@@ -395,7 +395,7 @@ func TestScoresAreOfTheReleasedModel(t *testing.T) {
 	}
 }
 
-// faulty is a rule that does something wrong at step 3.
+// faulty is a rule with a fault at step 3.
 type faulty struct {
 	What string
 	do   func(u *Update) error
@@ -405,7 +405,7 @@ func (f faulty) Name() string              { return "faulty: " + f.What }
 func (f faulty) State(lengths []int) []int { return lengths }
 
 func (f faulty) Move(u *Update) error {
-	u.Parameters[0][0]++ // a step that fails must leave nothing of it
+	u.Parameters[0][0]++ // a step that fails must undo this
 	u.State[0][0]++
 	if u.Step == 3 {
 		return f.do(u)
@@ -464,7 +464,7 @@ func TestFaultyRules(t *testing.T) {
 	}
 }
 
-// A step that fails leaves nothing in what is accumulated, averaged and counted either, and taking it again ends as if
+// A step that fails also leaves accumulated and averaged values and counts as they were, and taking it again ends as if
 // it hadn't failed: with other values the same noise would be added to other sums.
 func TestFaultyStepIsTakenAgain(t *testing.T) {
 	o := OptimizerOf(faulty{"error", func(u *Update) error { clear(u.Gradient[0]); return errors.New("broken") }}, 1)
@@ -493,7 +493,7 @@ func TestFaultyStepIsTakenAgain(t *testing.T) {
 	}
 }
 
-// A rule that makes NaNs ends in a result that has diverged, averaged or not.
+// A rule that makes NaNs gives a result that has diverged, averaged or not.
 func TestRuleOfNaN(t *testing.T) {
 	for _, average := range []float64{0, 0.9} {
 		s := settings()

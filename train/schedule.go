@@ -18,11 +18,10 @@ type Schedule interface {
 	Factor(step, steps int) float64
 }
 
-// maxScheduled is the maximum number of steps of a run with a schedule, whose factors are in memory.
+// maxScheduled is the maximum number of steps of a run with a schedule, since a run keeps all factors in memory.
 const maxScheduled = 1 << 20
 
-// Linear returns a schedule that falls from 1 at the first step in equal steps, so that one step after the last would
-// be at end.
+// Linear returns a schedule that falls linearly from 1 at the first step, and would reach end one step after the last.
 func Linear(end float64) Schedule { return decaying{"linear", end} }
 
 // Cosine returns a schedule that falls from 1 to end along half a period of a cosine (Loshchilov and Hutter, "SGDR",
@@ -93,8 +92,8 @@ func (p piecewise) validate() error {
 	return nil
 }
 
-// Warmup returns a schedule that first rises from 0 to 1, in equal steps, over a share of the steps in [0, 1), and then
-// is the given one for the steps that are left; nil keeps it at 1.
+// Warmup returns a schedule that first rises from 0 to 1, in equal steps, over a share of the steps in [0, 1). The
+// schedule then has the remaining steps; nil keeps the factor at 1.
 func Warmup(share float64, then Schedule) Schedule { return warmup{share, then} }
 
 type warmup struct {
@@ -131,7 +130,7 @@ func (w warmup) validate() error {
 	return validateSchedule(w.then)
 }
 
-// ScheduleFunc returns a schedule with a name and a function of the caller's own, which are those of [Schedule].
+// ScheduleFunc returns a [Schedule] with the given Name and Factor.
 func ScheduleFunc(name string, factor func(step, steps int) float64) Schedule {
 	return scheduleFunc{name, factor}
 }
@@ -165,8 +164,8 @@ func validateSchedule(s Schedule) error {
 	return nil
 }
 
-// factors returns the factor of each step of a run; nil without a schedule. The run uses these and no others, so that
-// what is part of its identity is what it does.
+// factors returns the factor of each step of a run; nil without a schedule. The run uses only these factors, which are
+// part of its identity.
 func factors(s Schedule, steps int) ([]float64, error) {
 	if s == nil {
 		return nil, nil

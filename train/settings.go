@@ -21,17 +21,17 @@ type Settings struct {
 	// Members are the positions of the samples to train on, ascending. Nil means all samples, an empty slice none.
 	Members []int32
 	// Initial holds the initial values of the parameters, in the order of [Model.Parameters]. If it is nil,
-	// [Model.Initial] draws the values from Key and Trial; if that function is nil too, they are those bound in the
-	// graph.
+	// [Model.Initial] draws the values from Key and Trial; if that function is nil too, the graph's bound values are
+	// used.
 	Initial [][]float32
-	// From is a state that the run goes on from, or nil. It is of a run of the same model with the same method, which
-	// accumulates and averages if this one does. Its parameters are in the place of Initial, which must be nil, and
-	// Privacy.Steps includes its steps. [Result].Event has all these steps, so Privacy must be that of the other run
-	// but for Steps: see [State.Privacy]. It is the event of both runs together. Steps that the other run took after
-	// this state, and other runs that go on from it, cost as much again.
+	// From is a state that the run goes on from, or nil. The state's run must have the same model and method, and must
+	// accumulate and average if this one does. The state's parameters replace Initial, which must be nil, and
+	// Privacy.Steps includes its steps. [Result].Event is the event of both runs together, so Privacy must be the other
+	// run's, except for Steps: see [State.Privacy]. Further steps of the other run, and other runs that go on from the
+	// state, cost as much again.
 	//
-	// A run that goes on draws nothing that the other drew. Its streams are named by Key and by a hash of all
-	// settings, From and Steps among them, and no stream is named by two of such hashes: see identity.
+	// A run that goes on shares no draw with the other run. Key and a hash of all settings, including From and Steps,
+	// name its streams, and no two such hashes name the same stream: see identity.
 	From *State
 }
 
@@ -43,8 +43,8 @@ func (s Settings) first() int {
 	return s.From.Step()
 }
 
-// goingOn returns settings of a run that goes on with the parameters of From as its initial values, or an error if it
-// can't.
+// goingOn returns the settings with the parameters of From as initial values, or an error if the run can't go on from
+// it.
 func (s Settings) goingOn(l engine.Layout) (Settings, error) {
 	if s.Initial != nil {
 		return s, &SettingError{"initial parameters", "given beside a state to go on from", "one of the two"}
@@ -66,8 +66,8 @@ func (s Settings) goingOn(l engine.Layout) (Settings, error) {
 	return s, nil
 }
 
-// sameMechanism returns a [*SettingError] unless the state's steps were taken with these privacy settings, which an
-// event of all steps together states.
+// sameMechanism returns a [*SettingError] unless the state's steps were taken with these privacy settings: one event
+// states them for all steps.
 func (s State) sameMechanism(p Privacy) error {
 	for _, v := range []struct {
 		name      string

@@ -10,27 +10,27 @@ import (
 	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
-// State is the state that a run carries from step to step: parameters, what its optimizer keeps and the number of steps
-// taken. It holds no state of a random generator, because key, trial and step name each random stream. A state belongs
+// State is the state that a run carries from step to step: parameters, the optimizer's state and the number of steps
+// taken. It needs no state of a random generator, because key, trial and step name each random stream. A state belongs
 // to one run, and no other run can restore it. [State.MarshalBinary] encodes it.
 //
 // A state must not be edited: a run that continues from other parameters draws the same noise as the run that the state
 // was taken from.
 type State struct {
 	run     [sha256.Size]byte // derived from the run's key and identity
-	privacy Privacy           // of all its steps, those before [Settings.From] too; Steps is 0
+	privacy Privacy           // of all its steps, also before [Settings.From]; Steps is 0
 	inner   tensors
 }
 
 // tensors is an engine's state by parameters, without the padding of its layout.
 type tensors struct {
 	Step    int
-	Updates int // of the parameters: fewer than steps if noisy means are accumulated
+	Updates int // of the parameters: fewer than steps with accumulation
 	Pending int // noisy means since the last update
 	Params  [][]float32
 	First   [][]float32
 	Second  [][]float32
-	Own     [][]float32 // what an optimizer keeps that the engine doesn't have built in
+	Own     [][]float32 // the state of an optimizer that the engine doesn't have built in
 }
 
 // laidOut returns the state in an engine's layout.
@@ -47,8 +47,8 @@ func (t tensors) laidOut(l engine.Layout) (engine.State, error) {
 // Step returns the number of steps taken.
 func (s State) Step() int { return s.inner.Step }
 
-// Privacy returns the privacy settings of the steps taken: its Event is theirs. A run can go on from the state with
-// these settings alone, but for more steps.
+// Privacy returns the privacy settings of the steps taken; its Event is the event of these steps. A run can go on from
+// the state only with these settings and more steps.
 func (s State) Privacy() Privacy {
 	p := s.privacy
 	p.Steps = s.Step()
@@ -64,7 +64,7 @@ func (s State) digest() [sha256.Size]byte {
 	return sha256.Sum256(encoded)
 }
 
-// ErrState reports bytes that aren't an encoded state, or one that is cut short, changed or of another version.
+// ErrState reports bytes that aren't an encoded state, or are a truncated or changed one, or one of another version.
 var ErrState = errors.New("not a training state, or a damaged one")
 
 // ErrOtherRun reports a state that was taken from another run.

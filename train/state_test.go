@@ -41,7 +41,7 @@ func TestStateRefusesDamage(t *testing.T) {
 	}
 }
 
-// What has a right checksum is refused, too, if it can't be a state.
+// Bytes with a right checksum are refused, too, if they can't be a state.
 func TestStateRefusesWrongStructure(t *testing.T) {
 	for name, change := range map[string]func(*stateHeader, *[]safetensors.Tensor){
 		"a short run":        func(h *stateHeader, _ *[]safetensors.Tensor) { h.Run = h.Run[:31] },

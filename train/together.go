@@ -8,7 +8,7 @@ import (
 // Run is a run of [Loaded.TrainAll].
 type Run struct {
 	Settings Settings
-	Test     Labelled       // what the run's model is scored on; nil is the test set of TrainAll
+	Test     Labelled       // on which the run's model is scored; nil means TrainAll's
 	Keeper   Keeper         // runs of the same Settings.Trial need different stores
 	Progress func(Progress) // is called several times a second and at the end, unless it is nil
 	Ended    func(Trained)  // is called with the outcome, unless it is nil
@@ -18,15 +18,15 @@ type Run struct {
 type Trained struct {
 	Result Result  // of a run that took all its steps; it may have diverged: see [Result.Diverged]
 	Score  float64 // of a model that didn't diverge, on the public test set
-	Curve  []Point // that the run's Keeper.Spacing asked for, nil for none; it may be released with the model
+	Curve  []Point // by the run's Keeper.Spacing, nil for none; it may be released with the model
 	Trace  PrivateTrace
 	Err    error // of a run that failed; it has neither result nor score
 }
 
 // TrainAll trains runs to their ends, side by side, each exactly as it would alone, and scores their models on a public
-// test set, or on what [Run].Test says. It goes on from the states that the runs' keepers have, as [Group.TrainKept]
-// does. If the engine doesn't start all runs together, for want of memory or because of one of them, they train in
-// smaller groups, one after another. It calls the functions of all runs one at a time.
+// test set, or on [Run].Test. It goes on from the states that the runs' keepers have, as [Group.TrainKept] does. If the
+// engine can't start all runs together, because of memory or of one run, they train in smaller groups, one after
+// another. It calls the functions of all runs one at a time.
 //
 // A run that fails doesn't stop the others. If ctx is cancelled, the device is lost or a state can't be kept (a
 // [*KeepError]), all runs stop after a whole step, and TrainAll returns that error and no outcomes.
@@ -69,7 +69,7 @@ func (l *Loaded) trainAll(ctx context.Context, test Labelled, runs []Run) ([]Tra
 		return nil, err
 	}
 	for i := range out {
-		if err != nil && out[i].Err == nil { // an error of the group is one of each run
+		if err != nil && out[i].Err == nil { // a group's error is each run's
 			out[i] = Trained{Err: err, Trace: out[i].Trace}
 		}
 	}
@@ -146,7 +146,7 @@ func (g *Group) trainAndScore(ctx context.Context, test Labelled, runs []Run, ou
 	for len(whole) > 0 {
 		on := runs[whole[0]].test(test)
 		var same, others []int
-		_, own := on.(*Measured) // whose fault with one model is none of the others
+		_, own := on.(*Measured) // whose fault with one model doesn't concern the others
 		for k, i := range whole {
 			if runs[i].test(test) == on && (!own || k == 0) {
 				same = append(same, i)
@@ -167,7 +167,7 @@ func (g *Group) trainAndScore(ctx context.Context, test Labelled, runs []Run, ou
 	return nil
 }
 
-// test returns what the run's model is scored on.
+// test returns the test set of the run's model.
 func (r Run) test(common Labelled) Labelled {
 	if r.Test != nil {
 		return r.Test

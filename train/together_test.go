@@ -142,7 +142,7 @@ func TestEachRunHasItsCurve(t *testing.T) {
 	}
 }
 
-// The keepers are one for each run. A store that fails is named by its run, and the others' states are saved.
+// Each run has its own keeper. The error about a store that fails names its run, and the other runs' states are saved.
 func TestTheKeeperThatFailsIsNamed(t *testing.T) {
 	loaded, settings, _ := alike(t, 3, 60)
 	group, err := loaded.Start(settings...)
@@ -183,8 +183,8 @@ func TestTheKeeperThatFailsIsNamed(t *testing.T) {
 	}
 }
 
-// TrainAll returns what runs come to alone, tells their progress and end, and adds their times up to no more than
-// passed.
+// TrainAll returns the same outcomes as training each run alone, reports progress and ends, and its times add up to at
+// most the time that passed.
 func TestTrainAllIsTrainingEach(t *testing.T) {
 	loaded, settings, test := alike(t, 3, 40)
 	settings[1].Privacy.Steps, settings[1].Trial = 70, 9
@@ -198,7 +198,7 @@ func TestTrainAllIsTrainingEach(t *testing.T) {
 			Ended:    func(train.Trained) { ended[i]++ },
 		})
 	}
-	runs = append(runs, train.Run{Settings: settings[0]}) // nobody follows it
+	runs = append(runs, train.Run{Settings: settings[0]}) // without functions
 	began := time.Now()
 	out, err := loaded.TrainAll(t.Context(), test, runs...)
 	if err != nil || len(out) != 4 {
@@ -226,8 +226,8 @@ func TestTrainAllIsTrainingEach(t *testing.T) {
 	}
 }
 
-// A run that can't start fails alone, wherever among the others it is, and a store that fails is named by the number of
-// its run among all, though these train in smaller groups then.
+// A run that can't start fails alone, at any position. The error about a store names its run by the number among all
+// runs, even if they train in smaller groups.
 func TestARunThatCannotStartFailsAlone(t *testing.T) {
 	loaded, settings, test := alike(t, 7, 2)
 	for _, wrong := range []int{0, 3, 6} {
@@ -259,7 +259,7 @@ func TestARunThatCannotStartFailsAlone(t *testing.T) {
 	}
 }
 
-// TrainAll without runs does nothing, and refuses what it can't work with.
+// TrainAll without runs does nothing, and it refuses invalid arguments.
 func TestTrainAllChecksFirst(t *testing.T) {
 	loaded, settings, test := alike(t, 2, 5)
 	runs := []train.Run{{Settings: settings[0]}, {Settings: settings[1]}}

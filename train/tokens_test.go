@@ -125,8 +125,8 @@ func TestTokenClassificationColumns(t *testing.T) {
 	}
 }
 
-// Indices that a table hasn't, and columns of another type, are refused before anything runs: for training, for a test
-// set and for a prediction.
+// Indices outside a table, and columns of another type, are refused before anything runs: for training, for a test set
+// and for a prediction.
 func TestTokensOutOfRange(t *testing.T) {
 	fitting := reviews(t, 8)
 	weights := fitting.columns.Columns[1].Floats

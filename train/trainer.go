@@ -12,7 +12,7 @@ type Trainer struct {
 	group *Group
 }
 
-// New compiles the model, checks settings and data against it, and starts a run on the engine. Its errors are those of
+// New compiles the model, checks settings and data against it, and starts a run on the engine. It returns the errors of
 // [Load] and [Loaded.Start].
 func New(e Engine, model Model, data *Data, s Settings) (*Trainer, error) {
 	loaded, err := Load(e, model, data)
@@ -38,8 +38,8 @@ func (t *Trainer) Train(ctx context.Context, progress func(Progress)) (Result, e
 }
 
 // TrainEvery is [Trainer.Train] with pauses: it calls at after the steps 0, every, 2·every, … and after the last.
-// Meanwhile at may use the trainer, as by [Trainer.Score]: the score on a public test set after each of these steps is
-// covered by the run's guarantee, like the result. See [Group.TrainEvery].
+// Meanwhile at may use the trainer, for example call [Trainer.Score]: the run's guarantee covers the score on a public
+// test set after each of these steps, like the result. See [Group.TrainEvery].
 func (t *Trainer) TrainEvery(ctx context.Context, every int, at func(step int) error, progress func(Progress)) (Result, error) {
 	var only func([]Progress)
 	if progress != nil {

@@ -51,7 +51,7 @@ func TestTrainReportsProgress(t *testing.T) {
 		s.Privacy.Steps = steps
 		trainer, e := start(t, s)
 		e.after = func(step int) {
-			if step%50 == 0 { // so that some runs take longer than it takes to look how far they are
+			if step%50 == 0 { // so that some runs take longer than reading their progress
 				time.Sleep(polled / 8)
 			}
 		}
@@ -242,7 +242,7 @@ func TestCloseClosesTheRun(t *testing.T) {
 
 var _ engine.Engine = (*fakeEngine)(nil)
 
-// The zero key, which a forgotten key is, is refused: its noise is no secret.
+// The zero key, as of a caller that forgot to set one, is refused: its noise is no secret.
 func TestZeroKeyIsRefused(t *testing.T) {
 	s := cpuSettings(SGD(0.5))
 	s.Key = Key{}

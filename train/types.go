@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// typesOf names the type of a rule with its package's path, and after it, in parentheses, the types of what interfaces
-// in its exported fields hold. JSON has none of these, and rules that differ in them alone must not draw the same
+// typesOf names the type of a rule with its package's path, and in parentheses the types of the values that interfaces
+// in its exported fields hold. JSON has none of these types, and rules that differ in them alone must not draw the same
 // noise.
 func typesOf(rule any) string {
 	w := typeWriter{seen: map[visited]bool{}}
@@ -26,7 +26,7 @@ type visited struct {
 	at uintptr
 }
 
-// add writes the type of what an interface holds, and all types within.
+// add writes the type of an interface's value, and all types within.
 func (w *typeWriter) add(v reflect.Value) {
 	if !v.IsValid() {
 		w.WriteString("nil")
@@ -36,7 +36,7 @@ func (w *typeWriter) add(v reflect.Value) {
 	w.within(v)
 }
 
-// within writes the types of what interfaces within a value hold.
+// within writes the types of the values in interfaces within a value.
 func (w *typeWriter) within(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Slice:

@@ -28,13 +28,13 @@ func (s Settings) Guarantee(delta float64, o accountant.Options) (accountant.Gua
 // In a [Grid] Calibrate replaces the noise multipliers. Candidates with the same sampling rate and steps get the same
 // one. Without a Division, one target epsilon holds for every single run, as in the paper's grid search: each gets the
 // smallest noise multiplier with which it alone meets the target, and Calibrate chooses the largest target that meets
-// the budget. With another [Division] it chooses the smallest noise of the dearest run, from which that of the others
-// follows. If all candidates have the same sampling rate and steps, the result is the smallest noise multiplier that
+// the budget. With another [Division] it chooses the smallest noise of the costliest run, which determines the noise of
+// the others. If all candidates have the same sampling rate and steps, the result is the smallest noise multiplier that
 // meets the budget, rounded up.
 //
-// In a [Region] whose sampling rates and epochs are lists, Calibrate sets Runs in the same way, or in the way of
-// [CalibrateSteps] if the region has a NoiseMultiplier. In any other Region it sets Line, and [NewPlan] fits each
-// candidate to the line when it draws it.
+// In a [Region] whose sampling rates and epochs are lists, Calibrate sets Runs in the same way, or as [CalibrateSteps]
+// does if the region has a NoiseMultiplier. In any other Region it sets Line, and [NewPlan] fits each drawn candidate
+// to the line.
 //
 // If samples are held out, Calibrate also sets the noise of their scores, to the smallest that meets the same budget.
 //
@@ -93,7 +93,7 @@ func (s Settings) settle(r Region, epsilon, delta float64, o accountant.Options)
 
 // CalibrateSteps is like [Calibrate], but keeps the noise multipliers of a [Grid] and replaces its steps. Candidates
 // with the same sampling rate and noise multiplier get the same number of steps, the largest with which a run alone
-// meets the common target, whatever the Division: the noise is given, so there is none to divide. For a [Region] it
+// meets the common target. Division has no effect: the noise is given, so there is none to divide. For a [Region] it
 // does what Calibrate does.
 //
 // The error wraps [accountant.ErrInfeasible] if epsilon doesn't allow a candidate even one step, and
@@ -129,18 +129,18 @@ func CalibrateSteps(s Settings, epsilon, delta float64, o accountant.Options) (S
 }
 
 // calibration computes the targets of single runs, at delta, by the conversion from Rényi divergences: it is fast, and
-// targets only have to be comparable. The plan as a whole is charged by its own bounds.
+// targets only have to be comparable. The whole plan is charged by its own bounds.
 type calibration struct {
 	delta    float64
 	options  accountant.Options
-	division Division // of noise alone
+	division Division // of noise only
 }
 
 func (c calibration) alone() accountant.Options {
 	return accountant.Options{Mode: accountant.Paper, Orders: c.options.Orders}
 }
 
-// target returns the epsilon of a run alone, which the noise or steps of the others are to meet.
+// target returns the epsilon of a run alone: the target for the noise or steps of the others.
 func (c calibration) target(r Run) float64 {
 	g, err := accountant.Epsilon(r.event(), c.delta, c.alone())
 	if err != nil {
@@ -162,11 +162,11 @@ func (s Settings) withMinNoise(epsilon, delta float64, o accountant.Options) (Se
 	return noisy(noise), err
 }
 
-// noisy returns the grid in which the runs that cost most at equal noise have the given noise, and all others what the
-// division makes of it and of the smallest noise with which they cost no more, each alone. With more noise that common
-// target falls, so no smallest noise falls, and neither does the given one nor a geometric mean of the two: the plan's
-// cost doesn't rise. So the family is monotone, but for the searches' relative 1e-9, and a result is charged as it is.
-// In a grid of one kind of run all have the given noise.
+// noisy returns the grid in which the runs that cost most at equal noise have the given noise. The division computes
+// the others' noise from it and from the smallest noise with which they, each alone, cost no more. More noise lowers
+// that common target, so no smallest noise falls, nor does the given noise or a geometric mean of the two: the plan's
+// cost doesn't rise. So the family is monotone, up to the searches' relative 1e-9, and a result is charged as it is. In
+// a grid of one kind of run all have the given noise.
 func (g Grid) noisy(noise float64, c calibration) Space {
 	given := g.costliest()
 	given.NoiseMultiplier = noise
@@ -181,7 +181,7 @@ func (g Grid) noisy(noise float64, c calibration) Space {
 }
 
 // levelled returns a value for each kind of run in the grid: own for the kind of the given run, and for any other kind
-// the result of find with the target of the given run, which is computed once, and only if find asks for it.
+// the result of find. find gets the target of the given run, which is computed once, on demand.
 func levelled[T any](g Grid, given Run, own T, kind func(Run) Run, c calibration, find func(kind Run, target func() float64) T) map[Run]T {
 	found := map[Run]T{kind(given): own}
 	target := sync.OnceValue(func() float64 { return c.target(given) })
@@ -206,7 +206,7 @@ func (g Grid) costliest() Run {
 	return costliest
 }
 
-// noiseless returns the run with a noise multiplier of 0, which names its kind where noise is searched for.
+// noiseless returns the run with a noise multiplier of 0, which identifies its kind in a search for noise.
 func (r Run) noiseless() Run {
 	r.NoiseMultiplier = 0
 	return r
@@ -225,8 +225,8 @@ func (r Run) minNoise(target, otherwise float64, c calibration) float64 {
 	return noise
 }
 
-// longer returns the grid in which the runs whose steps are cheapest, and so the finest, take the given number of
-// steps, and all others the largest number with which they cost no more, each alone.
+// longer returns the grid in which the runs with the cheapest, and so finest, steps take the given number of steps. The
+// others take the largest number with which they, each alone, cost no more.
 func (g Grid) longer(steps int, c calibration) Grid {
 	var fine Run
 	minimum := math.Inf(1)
@@ -244,7 +244,7 @@ func (g Grid) longer(steps int, c calibration) Grid {
 	return out
 }
 
-// stepless returns the run with 0 steps, which names its kind where steps are searched for.
+// stepless returns the run with 0 steps, which identifies its kind in a search for steps.
 func (r Run) stepless() Run {
 	r.Steps = 0
 	return r

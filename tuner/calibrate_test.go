@@ -42,7 +42,7 @@ func TestCalibratedNoiseIsTheReference(t *testing.T) {
 	}
 }
 
-// A guarantee can be computed before the data are there.
+// A guarantee can be computed without data.
 func TestCalibrateNeedsOnlyWhatTheCostFollowsFrom(t *testing.T) {
 	all := mnist(Variant1)
 	part := Settings{Method: Variant1, SubsetRate: 0.1, Repetitions: accountant.Poisson{Mean: 15}, Space: Grid{{SamplingRate: 0.0213, Steps: 1878}}}
@@ -82,7 +82,7 @@ func TestCalibrateRefuses(t *testing.T) {
 		epsilon, delta float64
 		is             func(error) bool
 		want           string
-		guaranteed     bool // whether such settings have a guarantee as they are
+		guaranteed     bool // whether such settings have a guarantee
 	}{
 		{"method", func(s *Settings) { s.Method = "variant3" }, 4, 1e-5, isSetting, "tuning method is variant3", false},
 		{"no method", func(s *Settings) { s.Method = "" }, 4, 1e-5, isSetting, "tuning method is ", false},

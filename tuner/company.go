@@ -32,7 +32,7 @@ func newCompany(e Executor, work []Work) *company {
 	return c
 }
 
-// oneAtATime returns a function that is never called while another that it returned is.
+// oneAtATime wraps progress so that calls of the wrapped functions never overlap.
 func (c *company) oneAtATime(progress func(PrivateProgress)) func(PrivateProgress) {
 	if progress == nil {
 		return nil
@@ -98,7 +98,7 @@ func (c *company) load() (*train.Loaded, error) {
 	return train.Load(c.Engine, c.Model, c.Data)
 }
 
-// check checks what can fail in less than hours, before anything is trained.
+// check finds errors that would otherwise end hours of training, before anything is trained.
 func (c *company) check() error {
 	if err := c.checkTest(); err != nil {
 		return err
@@ -119,8 +119,8 @@ func (c *company) check() error {
 	return nil
 }
 
-// checkTest checks the public test set. Of plans that hold out samples the test set is private, and each of them checks
-// what it holds out: whether all private labels are the same, say, must not show in an error.
+// checkTest checks the public test set. If plans hold out samples, the test set is private, and each plan checks its
+// held-out samples: an error must not show, for example, that all private labels are the same.
 func (c *company) checkTest() error {
 	for x := range c.left() {
 		if !x.plan.Settings.holdsOut() {
@@ -152,8 +152,8 @@ func (c *company) next() (group []trial) {
 	return group
 }
 
-// tune carries out all trials: those of some plans elsewhere, and at the same time those of the others here. What stops
-// one part stops the other.
+// tune carries out all trials: some plans' trials elsewhere, and at the same time the other plans' trials here. An
+// error that stops one part stops the other.
 func (c *company) tune(ctx context.Context) error {
 	under, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -237,7 +237,7 @@ func (c *company) finish(ctx context.Context) error {
 	return nil
 }
 
-// stopped returns the error of a group with a run of each of the plans. It names the plan whose state can't be kept.
+// stopped returns the error of a group that has one run of each plan. It names the plan whose state can't be kept.
 func stopped(what string, err error, plans []*execution) error {
 	err = fmt.Errorf("%s: %w", what, err)
 	var unkept *train.KeepError

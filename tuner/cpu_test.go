@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// On the CPU engine any number of workers gives the same release, and it has learned.
+// On the CPU engine any number of workers gives the same release, whose model has learned.
 func TestTuneOnCPU(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		s := settings(m, 5)
@@ -56,8 +56,8 @@ func numbers(t testing.TB, n int, seed uint64) *train.Regression {
 	return r
 }
 
-// Regression is tuned by R², which has no floor: a rate that learns next to nothing scores far below -1, and is better
-// than one that diverges all the same.
+// Regression is tuned by R², which has no minimum: a rate that learns almost nothing scores far below -1, but still
+// beats one that diverges.
 func TestTuneRegression(t *testing.T) {
 	network, err := models.New("linear", []int{1}, 1, models.Options{})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// The final run alone has a curve that is released. It changes nothing else of the release, and its last point is the
-// released score. Plans whose curve would be private are refused.
+// Only the final run has a released curve. It changes nothing else of the release, and its last point is the released
+// score. Plans whose curve would be private are refused.
 func TestFinalRunHasACurve(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		s := settings(m, 3)

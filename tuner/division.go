@@ -11,8 +11,9 @@ import (
 // to a line, all divisions are the same.
 //
 // At equal noise a run costs about in proportion to its steps times the square of its sampling rate. EqualCost gives
-// the dearest runs the most noise. EqualNoise gives all the same: the dearest get less than by EqualCost, because the
-// cheaper ones leave them some of what a trial costs on average, and the cheaper ones get more.
+// the costliest runs the most noise. EqualNoise gives all runs the same noise: the costliest get less than with
+// EqualCost and the cheaper ones more, because the cheaper ones then leave more of a trial's average cost to the
+// others.
 type Division string
 
 // The divisions.
@@ -29,8 +30,9 @@ func (d Division) validate() error {
 	return &train.SettingError{Setting: "division of the budget", Value: string(d), Want: fmt.Sprintf("tuner.EqualCost or %q", EqualNoise)}
 }
 
-// noise returns a run's noise from that of the dearest run, which is given, and the smallest with which the run alone
-// costs no more, which equalCost computes. It never falls where one of the two grows, so that [Grid].noisy is monotone.
+// noise returns a run's noise from given, the noise of the costliest run, and from the smallest noise with which the
+// run alone costs no more, which equalCost computes. It never falls if one of the two grows, so that [Grid].noisy is
+// monotone.
 func (d Division) noise(given float64, equalCost func() float64) float64 {
 	if d == EqualNoise {
 		return given

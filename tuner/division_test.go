@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// uneven returns a tuning of three kinds of runs, the second of which is the dearest at equal noise.
+// uneven returns a tuning of three kinds of runs, the second of which costs most at equal noise.
 func uneven(d Division) Settings {
 	s := settings(Variant1, 4)
 	s.Division = d
@@ -30,8 +30,8 @@ func noises(g Grid) (out []float64) {
 	return out
 }
 
-// By every division the result is charged as it is and uses up the budget. The less equal the costs, the less noise the
-// dearest run has, and the more the cheapest.
+// With every division the result is charged as it is and uses up the budget. The less equal the costs, the less noise
+// the costliest run has, and the more the cheapest.
 func TestDivisions(t *testing.T) {
 	long.SkipRace(t, "it runs nothing side by side")
 	const epsilon, delta = 3, 1e-4
@@ -65,7 +65,7 @@ func TestDivisions(t *testing.T) {
 	}
 }
 
-// More noise of the dearest run is no less noise of the others.
+// If the costliest run's noise grows, no other run's noise falls.
 func TestDivisionsAreMonotone(t *testing.T) {
 	g := grid(uneven(EqualCost))
 	c := calibration{delta: 1e-4}
@@ -94,7 +94,7 @@ func TestDivisionsAreMonotone(t *testing.T) {
 }
 
 // A grid of one kind of run, steps that follow from given noise, and a region below a line have nothing to divide. A
-// region of lists is divided as the grid of its kinds.
+// region of lists is divided like the grid of its kinds.
 func TestDivisionsWithoutEffect(t *testing.T) {
 	const epsilon, delta = 3, 1e-4
 	o := accountant.Options{Mode: accountant.Paper, Orders: accountant.Orders{Low: 2, High: 32}}

@@ -38,7 +38,7 @@
 // A learning rate that wins on q·n samples may be too large once step 3 has scaled it. [Settings.WithinFinalRate]
 // removes such rates from the space by a rule that doesn't depend on the data.
 //
-// # What is private
+// # Private parts
 //
 // [Settings.Event] covers the selected model and hyperparameters: [Released]. It doesn't cover K, X1, the size of X1,
 // or the losing trials with their scores and timings: they are in [Private], [PrivateDraws], [PrivateProgress] and
@@ -50,6 +50,6 @@
 //
 // K is neither capped nor redrawn. K = 0 is possible only for a Poisson distribution. The winner is then a fixed
 // candidate: the first of a grid, or the middle of a region. The baseline then releases an untrained model. A trial
-// that fails or diverges still counts as a trial: its score is -Inf, lower than that of any model, and it has no model.
-// Of trials with equal scores the earliest wins.
+// that fails or diverges still counts as a trial: its score is -Inf, lower than any model's, and it has no model. Of
+// trials with equal scores the earliest wins.
 package tuner

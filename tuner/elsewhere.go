@@ -14,17 +14,17 @@ import (
 // must travel encrypted, to machines that may see the training data.
 //
 // Run carries out the trials with the given numbers, which are indices of plan.Private.Trials, and calls done with each
-// outcome, in any order. It returns nil once done has returned nil for each of them, and soon after ctx is cancelled an
-// error. It doesn't change the plan. An error of Run stops all plans of [Executor.RunAll]; with a keeper the plan goes
-// on later with the trials that are missing.
+// outcome, in any order. It returns nil once done has returned nil for each of them, and an error soon after ctx is
+// cancelled. It doesn't change the plan. An error of Run stops all plans of [Executor.RunAll]; with a keeper the plan
+// goes on later with the missing trials.
 //
 // The first outcome of a trial counts. If a trial is carried out several times, Run must not choose among its outcomes
-// by what is in them: that would be a search that the guarantee doesn't cover. On engines of the same arithmetic they
-// are equal but for times, and equal to those of RunAll; only then is the result that of RunAll, bit for bit.
+// by their contents: that would be a search that the guarantee doesn't cover. On engines of the same arithmetic the
+// outcomes, except for times, equal each other and RunAll's own; only then is the result bit for bit RunAll's result.
 //
 // done returns nil when the outcome is accepted and the plan's keeper, if any, has kept it: only then may a transport
-// forget it. An error that wraps [ErrOutcome] reports an outcome that can't be one, and the trial is still missing.
-// After any other error the plan stops. Calls of done wait for each other. After Run has returned done changes nothing.
+// forget it. An error that wraps [ErrOutcome] reports an impossible outcome, and the trial is still missing. After any
+// other error the plan stops. Calls of done wait for each other. After Run has returned, done changes nothing.
 type PrivateTrials interface {
 	Run(ctx context.Context, plan Plan, trials []int, done func(PrivateOutcome) error) error
 }
@@ -35,20 +35,20 @@ type delivery struct {
 	mu        sync.Mutex
 	followers map[int]*follower // of the trials asked for
 	closed    bool              // Run has returned
-	wrong     error             // the last outcome that wasn't believed
+	wrong     error             // the last outcome that believe refused
 	unkept    error             // the first outcome that can't be kept
 }
 
 // errClosed is the error of an outcome that comes too late.
 var errClosed = errors.New("outcome of a trial: the plan isn't carried out any more")
 
-// tuneElsewhere has the missing trials carried out elsewhere.
+// tuneElsewhere lets x.trials carry out the missing trials elsewhere.
 func (x *execution) tuneElsewhere(ctx context.Context) error {
 	missing := x.missing()
 	if len(missing) == 0 {
 		return nil
 	}
-	plan, err := x.plan.redraw() // a copy, so that no change of it reaches the final run
+	plan, err := x.plan.redraw() // a copy, so that no change reaches the final run
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (x *execution) tuneElsewhere(ctx context.Context) error {
 	return nil
 }
 
-// done takes over an outcome and keeps it.
+// done checks, records and keeps an outcome.
 func (d *delivery) done(o PrivateOutcome) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -98,8 +98,8 @@ func (d *delivery) done(o PrivateOutcome) error {
 }
 
 // keepOne keeps an outcome that came from elsewhere. before is the best trial before it, or none. The model of a best
-// trial is kept with its outcome first, so that a crash before the outcomes are kept costs neither. States that runs
-// here have left go last.
+// trial is kept with its outcome first, so that a crash before the outcomes are kept loses neither. The states left by
+// runs here are removed last.
 func (x *execution) keepOne(i, before int) error {
 	if x.keeper.Store == nil {
 		return nil

@@ -25,14 +25,14 @@ type workers struct {
 	Executor
 	seed  uint64
 	asked [][]int                                       // the trials of each Run
-	alter func(*PrivateOutcome) (again *PrivateOutcome) // changes an outcome; what it returns is delivered next
-	die   int                                           // after so many outcomes Run returns an error; 0 for never
+	alter func(*PrivateOutcome) (again *PrivateOutcome) // changes an outcome; its result is delivered next
+	die   int                                           // after this many outcomes Run returns an error; 0 means never
 	late  func(PrivateOutcome) error                    // done of the last Run
 	mu    sync.Mutex
 }
 
 func (w *workers) Run(ctx context.Context, plan Plan, trials []int, done func(PrivateOutcome) error) error {
-	w.mu.Lock() // several plans may share the engine, which isn't made for that here
+	w.mu.Lock() // several plans may share the engine, which isn't safe for that here
 	defer w.mu.Unlock()
 	w.asked, w.late = append(w.asked, slices.Clone(trials)), done
 	draw := rand.New(rand.NewPCG(w.seed, uint64(len(w.asked))))
@@ -72,7 +72,7 @@ func away(t testing.TB, plan Plan, l *fakeLab, seed uint64) (Work, *workers) {
 	return Work{Plan: plan, Trials: w}, w
 }
 
-// ended returns what a plan alone has come to, without times and, of the error, the text.
+// ended returns the ending of a plan alone, without times and without the error's text.
 func ended(results []Result, err error) ending {
 	e := ending{}
 	if len(results) > 0 {
@@ -84,8 +84,8 @@ func ended(results []Result, err error) ending {
 	return e
 }
 
-// Whatever trials do, in whatever order their outcomes come, a plan whose trials were carried out elsewhere ends as it
-// does here, with the same events. The engine here trains the final run alone.
+// For any trials and any order of their outcomes, a plan whose trials were carried out elsewhere ends as it does here,
+// with the same events. The engine here trains only the final run.
 func TestTrialsElsewhereEndAsHere(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := settings(rapid.SampledFrom([]Method{Baseline, Variant1, Variant2}).Draw(rt, "method"), rapid.SampledFrom([]float64{0.5, 3, 20}).Draw(rt, "mean"))
@@ -172,7 +172,7 @@ func TestRunTrials(t *testing.T) {
 	}
 }
 
-// What is wrong with numbers, plan, data or machine is an error, without outcomes.
+// Wrong numbers, plans, data and failing devices are errors, without outcomes.
 func TestRunTrialsChecks(t *testing.T) {
 	plan := planWith(t, settings(Baseline, 3), 3)
 	cancelled, cancel := context.WithCancel(background)
@@ -209,8 +209,8 @@ func TestRunTrialsChecks(t *testing.T) {
 	}
 }
 
-// An outcome that can't be one is refused, whatever is wrong, and the error names its trial. The trial is still
-// missing: the right outcome is accepted afterwards.
+// An impossible outcome is refused, whatever is wrong, and the error names its trial. The trial is still missing: the
+// right outcome is accepted afterwards.
 func TestWrongOutcomes(t *testing.T) {
 	model := func(o *PrivateOutcome) *train.Parameter { return &o.Parameters[0] }
 	for name, change := range map[string]func(*PrivateOutcome){
@@ -283,8 +283,8 @@ func (p patient) Run(ctx context.Context, plan Plan, trials []int, done func(Pri
 	})
 }
 
-// What the transport does wrong stops the plan: an outcome twice, one too few, a model that isn't wanted. An outcome
-// that comes late, or whose slices change afterwards, changes nothing.
+// Errors of the transport stop the plan: an outcome twice, one too few, an unwanted model. A late outcome changes
+// nothing, nor do later changes of an outcome's slices.
 func TestWrongTransports(t *testing.T) {
 	plan := planWith(t, settings(Variant1, 3), 3)
 	run := func(change func(*workers)) ([]Result, error) {
@@ -358,8 +358,8 @@ func (s spoiler) Run(ctx context.Context, plan Plan, trials []int, done func(Pri
 	return err
 }
 
-// However often the process dies at an operation of its store, the plan goes on with what it kept, asks only for trials
-// that are missing, and ends as it does here. So it does if some of its trials are carried out here in between.
+// However often the process dies at an operation of its store, the plan goes on with the kept outcomes, asks only for
+// missing trials, and ends as it does here. The same holds if some of its trials are carried out here in between.
 func TestATuningElsewhereThatDiesGoesOn(t *testing.T) {
 	for _, m := range []Method{Baseline, Variant1} {
 		s := settings(m, 6)
@@ -412,7 +412,7 @@ func TestATuningElsewhereThatDiesGoesOn(t *testing.T) {
 	}
 }
 
-// An outcome that done takes without an error is kept, whatever operation of the store fails.
+// An outcome that done accepts is kept, whichever operation of the store fails.
 func TestAcceptedOutcomesAreKept(t *testing.T) {
 	plan := planWith(t, settings(Baseline, 4), 4)
 	e := kept(t, nil, 200)
@@ -446,8 +446,8 @@ func (c careful) Run(ctx context.Context, plan Plan, trials []int, done func(Pri
 	})
 }
 
-// An outcome from elsewhere leaves no state of its own trial, which began here, nor of the best before it. It leaves
-// that of a trial that is still the best.
+// An outcome from elsewhere removes the state of its own trial, which began here, and the state of the best trial
+// before it. It keeps the state of a trial that is still the best.
 func TestStatesOfTrialsHereAreForgotten(t *testing.T) {
 	plan := planWith(t, settings(Baseline, 3), 3)
 	store := newShelf()
@@ -471,7 +471,7 @@ func TestStatesOfTrialsHereAreForgotten(t *testing.T) {
 			t.Errorf("after trial %d: %q, want %q", c.trial, names, c.want)
 		}
 	}
-	// A better one that ended here needs no model: its state has it.
+	// A better trial that ended here needs no kept model: its state has it.
 	x.put(0, outcome{record: PrivateTrial{Score: 1}})
 	if err := x.keep(); err != nil || store.kept["model"] != nil {
 		t.Errorf("%v, kept %q", err, slices.Sorted(maps.Keys(store.kept)))
@@ -531,7 +531,7 @@ func TestPlansHereAndElsewhere(t *testing.T) {
 			if inside.Add(1) != 1 {
 				t.Error("two functions at the same time")
 			}
-			time.Sleep(50 * time.Microsecond) // so that others would come in between
+			time.Sleep(50 * time.Microsecond) // so that other calls would overlap
 			inside.Add(-1)
 		}}
 		if i != 1 {
@@ -549,7 +549,7 @@ func TestPlansHereAndElsewhere(t *testing.T) {
 			t.Errorf("plan %d: %+v, want %+v", i, results[i], want)
 		}
 	}
-	// What stops trials elsewhere stops those here, and the other way round.
+	// An error that stops trials elsewhere stops the trials here, and vice versa.
 	work[2].Trials = &workers{Executor: (&fakeLab{}).executor(t), die: 1}
 	results, err = (&fakeLab{}).executor(t).RunAll(background, work...)
 	var stopped *PlanError
@@ -595,7 +595,7 @@ func TestCancelledAfterTheLastOutcome(t *testing.T) {
 	}
 }
 
-// A kept model of a trial that isn't the best any more, since the process died before it was removed, isn't released.
+// If the process dies before it removes the kept model of a former best trial, that model isn't released.
 func TestAStaleModelIsNotReleased(t *testing.T) {
 	e, plan := kept(t, nil, 200), planWith(t, settings(Baseline, 5), 5)
 	here, elsewhere := newShelf(), newShelf()

@@ -19,17 +19,17 @@ type outcomeHeader struct {
 	Diverged   bool     `json:"diverged,omitempty"`
 	Failure    string   `json:"failure,omitempty"`
 	Seconds    float64  `json:"seconds"`
-	Parameters *int     `json:"parameters,omitempty"` // how many tensors are its model's; nil for no model
+	Parameters *int     `json:"parameters,omitempty"` // the number of its model's tensors; nil for no model
 }
 
-// MarshalOutcomes encodes outcomes for [UnmarshalOutcomes] in another process. Floats keep their bits; one that isn't
-// finite, but for values of a model and a score of -Inf, is an error. The bytes are as private as the outcomes.
+// MarshalOutcomes encodes outcomes for [UnmarshalOutcomes] in another process. Floats keep their bits. A float that
+// isn't finite is an error, except in a model or as a score of -Inf. The bytes are as private as the outcomes.
 func MarshalOutcomes(outcomes []PrivateOutcome) ([]byte, error) {
 	return sealOutcomes(outcomesKind, outcomes)
 }
 
-// UnmarshalOutcomes decodes the bytes of [MarshalOutcomes], and accepts no others. It says nothing about whether the
-// outcomes are right: [Executor.RunAll] checks that. The error doesn't show what is private.
+// UnmarshalOutcomes decodes the bytes of [MarshalOutcomes], and accepts no others. It doesn't check the outcomes
+// against a plan: [Executor.RunAll] does. The error shows nothing private.
 func UnmarshalOutcomes(data []byte) ([]PrivateOutcome, error) {
 	outcomes, err := unsealOutcomes(outcomesKind, data)
 	if err != nil {

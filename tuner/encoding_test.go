@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// drawnOutcomes returns outcomes of all sorts. Values of models have any bits but those of NaN, which equals nothing.
+// drawnOutcomes returns outcomes of all sorts. Values of models have any bits except a NaN's, which equals nothing.
 func drawnOutcomes(t *rapid.T) []PrivateOutcome {
 	parameter := rapid.Custom(func(t *rapid.T) train.Parameter {
 		p := train.Parameter{Name: rapid.StringMatching(`[ -~é]{0,5}`).Draw(t, "name"), Shape: []int{}}
@@ -59,7 +59,7 @@ func TestOutcomesComeBack(t *testing.T) {
 	})
 }
 
-// What can't be encoded is refused, and so is what has a right checksum and can't be outcomes.
+// Outcomes that can't be encoded are refused, and so are bytes with a right checksum that can't be outcomes.
 func TestOutcomesThatAreRefused(t *testing.T) {
 	for name, o := range map[string]PrivateOutcome{
 		"score":   {Score: math.NaN()},

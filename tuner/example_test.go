@@ -31,7 +31,7 @@ func ExampleCalibrate() {
 	run := settings.Space.(tuner.Grid).Runs()[0] // the run of all candidates
 	fmt.Printf("noise multiplier %.3f, epsilon %.2f at delta %g\n", run.NoiseMultiplier, guarantee.Epsilon, guarantee.Delta)
 
-	// One run with that noise costs less: the difference is what the search costs.
+	// One run with that noise costs less: the difference is the cost of the search.
 	alone := train.Privacy{SamplingRate: 0.0213, Steps: steps, NoiseMultiplier: run.NoiseMultiplier}
 	guarantee, err = alone.Guarantee(1e-5, accountant.Options{Mode: accountant.Best})
 	if err != nil {

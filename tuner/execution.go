@@ -6,7 +6,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// execution is a plan that is carried out, from its check to its result or error.
+// execution carries out a plan, from its check to its result or error.
 type execution struct {
 	number   int // in the work of RunAll
 	plan     Plan
@@ -16,10 +16,10 @@ type execution struct {
 
 	loaded   *train.Loaded
 	meter    *meter
-	test     train.Labelled // what models are scored on
+	test     train.Labelled // on which models are scored
 	metric   train.Metric
 	shapes   []train.Parameter // the model's names, shapes and sizes, if outcomes with models come from elsewhere
-	stored   int               // the trial whose model the store has by keepModel, or none
+	stored   int               // the trial whose model keepModel has stored, or none
 	outcomes []outcome         // of all trials; only the best that has ended has its model
 	best     int               // once all trials have ended: an index of outcomes, or none
 	tuned    Candidate         // the candidate of the best
@@ -65,7 +65,7 @@ func (x *execution) check(data *train.Data) error {
 	return nil
 }
 
-// checkCurve returns an error if a learning curve is asked for that can't be released.
+// checkCurve returns an error if the settings ask for a learning curve that can't be released.
 func (x *execution) checkCurve() error {
 	switch s := x.plan.Settings; {
 	case x.keeper.Spacing == train.Spacing{}:
@@ -78,7 +78,7 @@ func (x *execution) checkCurve() error {
 	return nil
 }
 
-// begin takes over the outcomes that the store has.
+// begin reads the outcomes that the store has.
 func (x *execution) begin() {
 	x.meter = newMeter(x.plan, x.progress)
 	if x.outcomes, x.err = x.kept(); x.err != nil {
@@ -90,9 +90,9 @@ func (x *execution) begin() {
 	}
 }
 
-// choose selects the best trial. The baseline's model is that trial's, so that the plan has ended; the other methods
-// train the final model with its extrapolated hyperparameters. If no trial was drawn, the first candidate is in its
-// place, and the baseline's model is untrained.
+// choose selects the best trial. The baseline releases that trial's model, so its plan has ended. The other methods
+// train the final model with the trial's extrapolated hyperparameters. If no trial was drawn, the first candidate
+// replaces it, and the baseline's model is untrained.
 func (x *execution) choose() {
 	x.best, x.tuned = selectBest(x.outcomes), x.plan.First
 	baseline := x.plan.Settings.Method == Baseline

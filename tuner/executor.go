@@ -13,14 +13,14 @@ type Executor struct {
 	// parameters, as in the paper.
 	Model train.Model
 	// Data is X with its labels. Test is the public test set: the model with the best score on it wins. For plans that
-	// hold out samples it is X itself, a set whose Inputs is Data; of it only the held-out samples are scored.
+	// hold out samples Test is X itself, a set whose Inputs is Data; only its held-out samples are scored.
 	Data *train.Data
 	Test train.Labelled
 	// Progress is called by Run with each event, one call at a time. It may be nil. RunAll has one for each plan.
 	Progress func(PrivateProgress)
-	// Keeper keeps what Run has done, so that Run in another process, with the same plan and the rest of the Executor,
-	// goes on from there and returns the same Released. RunAll has one for each plan. Its Spacing holds for the final
-	// run alone.
+	// Keeper saves the work of Run, so that Run in another process, with the same plan and otherwise the same Executor,
+	// goes on from there and returns the same Released. RunAll has one for each plan. Its Spacing applies to the final
+	// run only.
 	Keeper train.Keeper
 	// If Fallback isn't nil and [train.Loaded.Fallback] returns a reason, Fallback is called with it.
 	Fallback func(reason error)

@@ -48,7 +48,7 @@ func timeless(r Result) Result {
 func TestRunFollowsThePaper(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		lab := &fakeLab{}
-		// The final run's learning rates are no trial's, so it has accuracy 0.125 wherever it is.
+		// No trial has a final run's learning rate, so the final run's accuracy is always 0.125.
 		accuracy := map[float64]float64{0.1: 0.5, 1: 0.75, 10: 0.25}
 		lab.accuracy = func(job engine.Job) float64 {
 			if job.Trial == FinalStream {
@@ -102,7 +102,7 @@ func TestRunFollowsThePaper(t *testing.T) {
 	})
 }
 
-// Fallback is called with the reason why an engine was passed over.
+// Fallback is called with the reason why an engine was skipped.
 func TestFallbackIsTold(t *testing.T) {
 	for _, lacks := range []bool{false, true} {
 		var told []error
@@ -162,8 +162,7 @@ func TestNoTrials(t *testing.T) {
 			}
 			return
 		}
-		// Nothing of the baseline's answer may depend on the data, not even through its accuracy
-		// on the training set.
+		// The baseline's answer must not depend on the data, not even through its accuracy on the training set.
 		e := lab.executor(t)
 		e.Data = labelled(t, 200, 99).Data
 		if other := mustRun(t, e, plan); !reflect.DeepEqual(other.Released, result.Released) {
@@ -233,8 +232,8 @@ func TestAllTrialsDiverge(t *testing.T) {
 	})
 }
 
-// A run that fails while the others are paused, to save their states, doesn't end them. If its device is lost, that is
-// still no trial's outcome, and none is kept.
+// A run that fails while the others are paused, to save their states, doesn't end them. A lost device is still no
+// trial's outcome, and no outcome is kept.
 func TestARunFailsBeforeAPause(t *testing.T) {
 	for _, c := range []error{errors.New("its own fault"), fmt.Errorf("some GPU: %w", engine.ErrLost)} {
 		lab := &fakeLab{

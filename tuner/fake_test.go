@@ -18,14 +18,14 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// fakeLab is an engine that draws by the rules of package engine and "trains" by adding up what it drew, so
-// that a result depends on every part of its job. It keeps each job, by trial, and scores as told.
+// fakeLab is an engine that draws by the rules of package engine and "trains" by adding up what it drew, so that a
+// result depends on every part of its job. It keeps each job, by trial, and scores by accuracy.
 type fakeLab struct {
 	accuracy func(engine.Job) float64       // of a finished run; nil: a pseudorandom function of its parameters
 	diverge  func(engine.Job) bool          // whether a run ends with a NaN
-	fail     func(engine.Job) error         // what a run's first step returns
+	fail     func(engine.Job) error         // the error of a run's first step
 	after    func(job engine.Job, step int) // unless nil, called after each step
-	refuse   func(jobs []engine.Job) error  // what Start returns
+	refuse   func(jobs []engine.Job) error  // the error of Start
 
 	data    *engine.Data
 	jobs    map[uint32]engine.Job // by Trial

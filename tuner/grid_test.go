@@ -50,8 +50,8 @@ func TestListsAreAProduct(t *testing.T) {
 	}
 }
 
-// Whatever the method and the bounds: what is returned is charged as it is and costs at most the target; runs alone
-// cost the same; no noise is more than is needed; and nothing else is changed.
+// For each method and all bounds the returned settings are charged as they are and cost at most the target, single runs
+// cost the same, no noise is more than needed, and nothing else changes.
 func TestCalibratedGridMeetsTheTarget(t *testing.T) {
 	long.SkipRace(t, "it runs nothing side by side")
 	const epsilon, delta = 3, 1e-4
@@ -132,7 +132,7 @@ func anyGrid(t *rapid.T) Grid {
 	return g
 }
 
-// A candidate more never lowers the others' noise, but for the searches' rounding.
+// Another candidate never lowers the others' noise, except by the searches' rounding.
 func TestACandidateMoreNeverCostsLess(t *testing.T) {
 	long.SkipRace(t, "it runs nothing side by side")
 	rapid.Check(t, func(t *rapid.T) {
@@ -155,7 +155,7 @@ func TestACandidateMoreNeverCostsLess(t *testing.T) {
 				t.Fatalf("with more candidates %+v became %+v", c, d)
 			}
 		}
-		// Charged as it is: with the same noise a candidate more costs no less.
+		// Charged as it is: with the same noise another candidate costs no less.
 		part := b
 		part.Space = grid(b)[:len(grid(few))]
 		least, err := part.Guarantee(1e-5, o)
@@ -165,8 +165,8 @@ func TestACandidateMoreNeverCostsLess(t *testing.T) {
 	})
 }
 
-// The other direction: steps are what noise allows, each kind of run alone costs at most the target of those whose
-// steps are finest, and a step more of any costs more than that.
+// The other direction: noise is given, each kind of run alone costs at most the target of the runs with the finest
+// steps, and one more step of any kind costs more than the target.
 func TestCalibrateSteps(t *testing.T) {
 	long.SkipRace(t, "it runs nothing side by side")
 	methods(t, func(t *testing.T, m Method) {
@@ -228,7 +228,7 @@ func TestCalibrateStepsRefuses(t *testing.T) {
 	}
 }
 
-// Rates above the limit are left out, the limit itself however it rounds isn't, and no rate at all is an error.
+// Rates above the limit are removed, the limit itself stays with any rounding, and no remaining rate is an error.
 func TestWithinFinalRate(t *testing.T) {
 	s := mnist(Variant1) // rates 0.1 and 1, nine times as large in the final run
 	within, err := s.WithinFinalRate(0.9)

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Each trial has its own settings, record and progress, whatever group it is in.
+// Each trial has its own settings, record and progress in any group.
 func TestTrialsOfEveryGroupAreTheirOwn(t *testing.T) {
 	lab := &fakeLab{}
 	s := settings(Variant1, 130)
@@ -56,7 +56,7 @@ func TestCancelledAfterTheLastStep(t *testing.T) {
 	}
 }
 
-// The final run has the winner's hyperparameters, wherever among the trials it is.
+// The final run has the winner's hyperparameters, at any position among the trials.
 func TestTheWinnerNeedNotBeTheFirst(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		tried := 0
@@ -86,7 +86,7 @@ func TestTheWinnerNeedNotBeTheFirst(t *testing.T) {
 	})
 }
 
-// Neither a plan nor a space that is changed on the way changes what is trained and charged.
+// Changing a plan or its space during the run changes neither training nor charge.
 func TestAPlanIsCarriedOutAsItWasChecked(t *testing.T) {
 	s := settings(Variant2, 3)
 	plan, event := planWith(t, s, 3), s.Event()

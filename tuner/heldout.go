@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// test returns what a plan's models are scored on: the public test set, or the held-out samples of the data with their
-// labels.
+// test returns the set on which a plan's models are scored: the public test set, or the data's held-out samples with
+// their labels.
 func (p Plan) test(data *train.Data, test train.Labelled) (train.Labelled, error) {
 	switch {
 	case !p.Settings.holdsOut():
@@ -22,8 +22,8 @@ func (p Plan) test(data *train.Data, test train.Labelled) (train.Labelled, error
 	return train.NewHeldOut(test, p.Private.HeldOut, p.Settings.HoldOut)
 }
 
-// scoreReleased scores the released model of a plan that holds out samples once more, with noise of its own: the noise
-// of the score that selected a model favours it. Its error is that of a cancelled context.
+// scoreReleased scores the released model of a plan that holds out samples once more, with fresh noise: the noise of
+// the selecting score favours the selected model. Its error is a cancelled context's.
 func (x *execution) scoreReleased(ctx context.Context, e Executor) error {
 	heldOut, ok := x.test.(*train.HeldOut)
 	if !ok || !x.ended || x.err != nil {
@@ -60,8 +60,8 @@ func values(model []train.Parameter) [][]float32 {
 	return out
 }
 
-// withHoldOutNoise returns s with the smallest noise of scores with which held-out samples meet a budget. They need no
-// share of it: see [Settings.Event].
+// withHoldOutNoise returns s with the smallest noise of scores with which held-out samples meet a budget. They take no
+// share of the runs' budget: see [Settings.Event].
 func (s Settings) withHoldOutNoise(epsilon, delta float64, o accountant.Options) (Settings, error) {
 	noisy := func(noise float64) Settings {
 		s := s
@@ -92,7 +92,7 @@ func (s Settings) calibrated(epsilon, delta float64, o accountant.Options, runs 
 }
 
 // CalibrateHoldOut returns a copy of s whose noise of scores is the smallest with which held-out samples cost no more
-// than all others at delta, and the guarantee of that copy. It leaves settings that hold out none as they are.
+// than all others at delta, and the guarantee of that copy. Without held-out samples it changes nothing.
 func CalibrateHoldOut(s Settings, delta float64, o accountant.Options) (Settings, accountant.Guarantee, error) {
 	s = s.own()
 	if err := s.validateMethod(); err != nil {

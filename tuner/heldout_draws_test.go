@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// The subset isn't drawn by the draws that hold samples out: with the same rates it would have the same positions.
+// The subset has other draws than the held-out samples: with the same draws and rates it would have the same positions.
 func TestSubsetIsDrawnByItself(t *testing.T) {
 	s := heldOutSettings(Variant1, 3)
 	s.HoldOut.Rate, s.SubsetRate = 0.2, 0.2
@@ -34,8 +34,8 @@ func upTo(n int32) (out []int32) {
 	return out
 }
 
-// What is released is in units of the nominal size, a tenth of 1,000: its interval follows from public numbers alone.
-// Labels are coin flips, so that nothing is cut at 0 or 1.
+// The released score is in units of the nominal size, a tenth of 1,000: its interval follows from public numbers alone.
+// Labels are coin flips, so nothing is cut at 0 or 1.
 func TestReleasedIntervalIsPublic(t *testing.T) {
 	draw := rand.New(rand.NewPCG(5, 6))
 	samples, labels := make([]float32, 1000), make([]int32, 1000)
@@ -54,7 +54,7 @@ func TestReleasedIntervalIsPublic(t *testing.T) {
 	}
 }
 
-// Some samples of a unit would be held out and others not, which costs both.
+// If some samples of a unit were held out and others not, the unit would pay both costs.
 func TestUnitsAreNotHeldOut(t *testing.T) {
 	s := heldOutSettings(Variant1, 3)
 	if err := s.Validate(); err != nil {
@@ -67,7 +67,7 @@ func TestUnitsAreNotHeldOut(t *testing.T) {
 	}
 }
 
-// A noisy score may be beyond those of any model, and is a number.
+// A noisy score may be beyond the range of scores, and is a number.
 func TestNoisyScoresHaveNoBounds(t *testing.T) {
 	x := &execution{plan: Plan{Settings: heldOutSettings(Variant1, 3)}, metric: train.Accuracy}
 	for score, want := range map[float64]bool{1.7: true, -0.4: true, 0.5: true, math.Inf(1): false, math.NaN(): false} {

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Trials score the same on another machine, bit for bit, and nothing else of them differs.
+// Trials on another machine have the same scores, bit for bit, and nothing else differs.
 func TestHeldOutTrialsElsewhere(t *testing.T) {
 	data := labelled(t, 300, 1)
 	for _, m := range []Method{Variant1, Variant2, Baseline} {
@@ -31,8 +31,8 @@ func TestHeldOutTrialsElsewhere(t *testing.T) {
 	}
 }
 
-// Without a trial the first candidate is trained, or for the baseline no model, and scored; with a fixed number of
-// trials there are as many.
+// Without a trial the first candidate, or the baseline's untrained model, is scored. A fixed number of trials gives
+// exactly that many.
 func TestHeldOutNumbersOfTrials(t *testing.T) {
 	data := labelled(t, 300, 1)
 	e := Executor{Engine: cpu.New(cpu.Options{Workers: 1}), Model: linear(), Data: data.Data, Test: data}
@@ -55,7 +55,7 @@ func TestHeldOutNumbersOfTrials(t *testing.T) {
 	}
 }
 
-// A sample more at the end changes neither who of those before it is held out, nor the trials: the draws depend on
+// Another sample at the end changes neither which earlier samples are held out nor the trials: the draws depend on
 // positions and settings alone.
 func TestHeldOutSplitOfNeighbours(t *testing.T) {
 	for _, m := range []Method{Variant1, Variant2, Baseline} {

@@ -21,8 +21,8 @@ func line() train.Model {
 	return train.Model{Inputs: gorgonia.Nodes{x, y}, Parameters: gorgonia.Nodes{w}, Output: output, Cost: cost}
 }
 
-// Private labels that are all the same are no error: R² of public samples refuses them, and the refusal would tell two
-// neighbours apart for certain.
+// Equal private labels are no error. R² of public samples refuses them, and here the refusal would distinguish two
+// neighbours with certainty.
 func TestPrivateLabelsMayBeTheSame(t *testing.T) {
 	const n = 120
 	samples, targets := make([]float32, n), make([]float32, n)

@@ -22,7 +22,7 @@ func heldOutSettings(m Method, mean float64) Settings {
 	return s
 }
 
-// Held-out samples are in no run, and every other sample is where the method puts it.
+// Held-out samples are in no run, and every other sample is in the runs of the method.
 func TestHeldOutSamplesAreInNoRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.SampledFrom([]Method{Baseline, Variant1, Variant2}).Draw(t, "method")
@@ -53,7 +53,7 @@ func TestHeldOutSamplesAreInNoRun(t *testing.T) {
 	})
 }
 
-// The number of held-out samples is binomial, and the subset is drawn of the others. Falsely rejects with probability
+// The number of held-out samples is binomial, and the subset is drawn from the others. Falsely rejects with probability
 // below 1e-8: each count is within six standard deviations of its mean.
 func TestHeldOutShares(t *testing.T) {
 	s := heldOutSettings(Variant1, 3)
@@ -80,7 +80,7 @@ func TestHeldOutShares(t *testing.T) {
 	}
 }
 
-// The event has the runs on one side and the scores on the other, whatever the method.
+// The event has the runs on one side and the scores on the other, for any method.
 func TestHeldOutEvent(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
 		s := heldOutSettings(m, 3)
@@ -96,7 +96,7 @@ func TestHeldOutEvent(t *testing.T) {
 	})
 }
 
-// A calibration gives runs and scores the whole budget each.
+// A calibration gives the whole budget to the runs, and also to the scores.
 func TestCalibrateHeldOut(t *testing.T) {
 	const epsilon, delta = 2, 1e-5
 	s := heldOutSettings(Variant1, 4)
@@ -128,8 +128,8 @@ func TestCalibrateHeldOut(t *testing.T) {
 	}
 }
 
-// Without public samples the best rate is found all the same, and the released score is near that on other samples of
-// the same law. Trials whose noise outweighs everything would choose at random.
+// The best rate is found without public samples, and the released score is near the score on other samples of the same
+// law. With too much noise the trials would choose at random.
 func TestTuneOnHeldOutSamples(t *testing.T) {
 	data, public := labelled(t, 1000, 1), labelled(t, 500, 2)
 	methods(t, func(t *testing.T, m Method) {
@@ -156,7 +156,7 @@ func TestTuneOnHeldOutSamples(t *testing.T) {
 		if accuracy := float64(right) / 500; err != nil || accuracy < 0.9 || math.Abs(accuracy-h.Score) > 0.12 {
 			t.Errorf("accuracy %v on public samples, released %v", accuracy, h.Score)
 		}
-		// On another day, with another number of workers, and beside another plan, it is the same.
+		// Another run, with another number of workers and beside another plan, gives the same.
 		executor.Engine = cpu.New(cpu.Options{Workers: 1})
 		other := planWith(t, heldOutSettings(m, 6), 6)
 		both, err := executor.RunAll(context.Background(), Work{Plan: other}, Work{Plan: plan})
@@ -166,7 +166,7 @@ func TestTuneOnHeldOutSamples(t *testing.T) {
 	})
 }
 
-// Plans are refused that would be scored on something else than they say.
+// Plans are refused if their scores would be on another set than they say.
 func TestHeldOutTestSets(t *testing.T) {
 	data, public := labelled(t, 1000, 1), labelled(t, 500, 2)
 	var wrong *train.SettingError

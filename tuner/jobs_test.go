@@ -18,8 +18,8 @@ func mechanismOf(c Candidate, size float64) engine.Mechanism {
 }
 
 // Each run has the noise, clipping norm, sampling rate and steps of its own candidate, which is charged, and the final
-// run those of the winner, never one candidate's clipping norm beside another's noise. The candidates have nothing
-// in common, and the third wins.
+// run has the winner's: never one candidate's clipping norm with another's noise. The candidates have nothing in
+// common, and the third wins.
 func TestRunsTrainWhatTheyDraw(t *testing.T) {
 	candidates := Grid{
 		{LearningRate: 0.1, SamplingRate: 0.1, Steps: 3, NoiseMultiplier: 2, ClippingNorm: 1},
@@ -73,8 +73,8 @@ func TestRunsTrainWhatTheyDraw(t *testing.T) {
 	})
 }
 
-// Candidates that differ in sampling rate, steps or noise are two kinds of run, and both are charged; those
-// that differ in nothing else are one.
+// Candidates that differ in sampling rate, steps or noise are two kinds of run, and both are charged. Otherwise they
+// are one kind.
 func TestEveryKindOfRunIsCharged(t *testing.T) {
 	base := Candidate{LearningRate: 0.1, SamplingRate: 0.1, Steps: 10, NoiseMultiplier: 3, ClippingNorm: 1}
 	for name, change := range map[string]func(*Candidate){
@@ -118,8 +118,8 @@ func TestFirstOfARegion(t *testing.T) {
 	}
 }
 
-// A rate whose final rate is the limit is left, however the two are rounded, and one that is larger by more than
-// rounding isn't.
+// A rate whose final rate is the limit stays, with any rounding of the two, and a rate larger by more than rounding is
+// removed.
 func TestTheLimitItselfIsLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := settings(rapid.SampledFrom([]Method{Baseline, Variant1, Variant2}).Draw(t, "method"), 5)

@@ -10,11 +10,11 @@ import (
 // The names in the store.
 const (
 	outcomesName = "outcomes" // of the trials that have ended
-	modelName    = "model"    // of the best trial, if it was carried out elsewhere: there is no state of it here
+	modelName    = "model"    // of the best trial, if carried out elsewhere: it has no state here
 )
 
-// keep keeps the outcomes of the trials so far and the state of the best, and forgets the states of the others. The
-// order is that in which a crash in between costs nothing.
+// keep saves the outcomes of the trials so far and the state of the best, and removes the states of the others, in an
+// order in which a crash loses nothing.
 func (x *execution) keep() error {
 	if x.keeper.Store == nil {
 		return nil
@@ -38,7 +38,7 @@ func (x *execution) keep() error {
 	return x.keeper.Forget(others...)
 }
 
-// keepOutcomes keeps the outcomes of the trials that have ended.
+// keepOutcomes saves the outcomes of the trials that have ended.
 func (x *execution) keepOutcomes() error {
 	var ended []PrivateOutcome
 	for i, o := range x.outcomes {
@@ -49,7 +49,7 @@ func (x *execution) keepOutcomes() error {
 	return x.save(outcomesName, ended)
 }
 
-// keepModel keeps the model of trial i, and its outcome with it, in place of an earlier one.
+// keepModel saves the model of trial i and its outcome in place of earlier ones.
 func (x *execution) keepModel(i int) error {
 	o := privateOf(i, x.outcomes[i])
 	o.Parameters = x.outcomes[i].model
@@ -60,7 +60,7 @@ func (x *execution) keepModel(i int) error {
 	return nil
 }
 
-// privateOf returns an outcome as it is kept, without its model.
+// privateOf returns an outcome in its saved form, without its model.
 func privateOf(i int, o outcome) PrivateOutcome {
 	r := o.record
 	return PrivateOutcome{Trial: i, Score: r.Score, Diverged: r.Diverged, Failure: r.Failure, Trace: train.PrivateTrace{Seconds: r.Seconds}}
@@ -77,8 +77,8 @@ func (x *execution) outcomeOf(k PrivateOutcome) outcome {
 	return o
 }
 
-// kind names kept outcomes and their plan, which has the key. A score that is damaged, or of another run, would select
-// another model without a word.
+// kind names kept outcomes and their plan, including its key. A score that is damaged, or of another run, would select
+// another model without an error.
 func (x *execution) kind(name string) (string, error) {
 	plan, err := x.plan.digest()
 	return "dptrain kept " + name + " of plan " + plan, err
@@ -121,7 +121,7 @@ func (x *execution) load(name string) ([]PrivateOutcome, error) {
 	return outcomes, nil
 }
 
-// kept returns the outcomes that the store has. Those of the other trials are missing.
+// kept returns the stored outcomes. The outcomes of other trials are marked as missing.
 func (x *execution) kept() ([]outcome, error) {
 	outcomes := make([]outcome, len(x.plan.Private.Trials))
 	for i := range outcomes {
@@ -160,7 +160,7 @@ func (x *execution) kept() ([]outcome, error) {
 	return outcomes, err
 }
 
-// readModel returns the trial whose model is kept by keepModel, and its outcome with the model; none for no model.
+// readModel returns the trial whose model keepModel saved, and its outcome with the model, or none.
 func (x *execution) readModel() (trial int, o outcome, err error) {
 	kept, err := x.load(modelName)
 	if err != nil || len(kept) == 0 {

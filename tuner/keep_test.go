@@ -14,13 +14,13 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// shelf is a store in memory. After some operations the process "dies": with half a chance the last operation is done,
-// and all after it fail.
+// shelf is a store in memory. After some operations the process "dies": the last operation is done with probability
+// 1/2, and all later ones fail.
 type shelf struct {
 	kept  map[string][]byte
 	left  int // operations until death; negative for a long life
 	draw  *rand.Rand
-	saved []string // names, in order; after a "-" those that were removed
+	saved []string // names, in order; removed ones after a "-"
 }
 
 var errDead = errors.New("dead")
@@ -79,7 +79,7 @@ func everything() train.Optimizer {
 	return o
 }
 
-// What has ended isn't done again: a second process takes none of the steps that the first one took.
+// Runs that have ended aren't run again: a second process takes none of the first one's steps.
 func TestWhatHasEndedIsKept(t *testing.T) {
 	plan := planWith(t, settings(Variant1, 4), 4)
 	store := &shelf{kept: map[string][]byte{}, left: -1}
@@ -99,7 +99,7 @@ func TestWhatHasEndedIsKept(t *testing.T) {
 	}
 }
 
-// A tuning doesn't go on with other data, test samples, models, settings or keys.
+// A tuning refuses to go on with other data, test samples, models, settings or keys.
 func TestATuningGoesOnWithTheSameAlone(t *testing.T) {
 	s := settings(Variant1, 3)
 	plan := planWith(t, s, 3)
@@ -147,7 +147,7 @@ func (f *forgetful) Save(name string, content []byte) error {
 	return f.shelf.Save(name, content)
 }
 
-// Outcomes with another score, and those of another plan, are no outcomes of this one: they would select another model.
+// Outcomes with another score, or of another plan, are refused: they would select another model.
 func TestOutcomesBelongToTheirPlan(t *testing.T) {
 	s := settings(Variant1, 3)
 	plan := planWith(t, s, 3)

@@ -46,8 +46,8 @@ func TestEveryListedRunIsDrawn(t *testing.T) {
 	}
 }
 
-// Sampling rates in a list don't make epochs in a range a list: candidates are fitted below a line, each to the epochs
-// that it draws.
+// A list of sampling rates doesn't turn a range of epochs into a list: candidates are fitted below a line, each with
+// its drawn epochs.
 func TestListedRatesAndAnyEpochs(t *testing.T) {
 	r := listed()
 	r.Epochs = Between(2, 9)
@@ -85,7 +85,7 @@ func TestPlanOwnsItsRegion(t *testing.T) {
 	}
 }
 
-// A limit leaves out the rates of a list that are above it, and doesn't change the caller's list.
+// A limit removes a list's rates above it, and doesn't change the caller's list.
 func TestWithinFinalRateOfAList(t *testing.T) {
 	s := settings(Variant1, 5) // the final run's rates are four times as large
 	r := listed()
@@ -104,7 +104,7 @@ func TestWithinFinalRateOfAList(t *testing.T) {
 	}
 }
 
-// Rates of a list may be as large as 1 and no larger, wherever they stand.
+// Rates of a list are at most 1, at any position.
 func TestListedRatesAreRates(t *testing.T) {
 	long.SkipRace(t, "it runs nothing side by side")
 	for _, bad := range []float64{1.01, 0, -0.1, math.NaN(), math.Inf(1)} {

@@ -8,8 +8,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// A measure of the caller's own selects: by its negative another trial wins than by the measure itself, and scores are
-// its values. A NaN loses.
+// The caller's own measure selects: its negative selects another trial, and scores are its values. A NaN loses.
 func TestAMeasureSelects(t *testing.T) {
 	s := settings(Variant1, 6)
 	s.Space = LearningRates(Candidate{SamplingRate: 0.1, Steps: 12, NoiseMultiplier: 1, ClippingNorm: 1}, 0.01, 0.1, 0.5, 3)

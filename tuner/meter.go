@@ -51,7 +51,7 @@ type follower struct {
 	trial   int // 0 for the final run
 	privacy train.Privacy
 	step    int
-	counted bool // it is among the trials done
+	counted bool // it is counted in TrialsDone
 }
 
 // run returns a run that reports to the follower.

@@ -12,25 +12,25 @@ import (
 )
 
 // PrivateOutcome is the outcome of a trial that [Executor.RunTrials] carried out, for the process that carries out the
-// plan: see [PrivateTrials]. No guarantee covers it, nor its model: send it encrypted, and publish nothing of it.
+// plan: see [PrivateTrials]. No guarantee covers it or its model: send it encrypted, and publish nothing of it.
 type PrivateOutcome struct {
 	Trial    int     // an index of [PrivateDraws].Trials
 	Score    float64 // on the public test set, by its metric; -Inf without a model
-	Diverged bool    // its parameters aren't finite, so that it has no model
-	Failure  string  // the error, if it failed, so that it has no model; at most 64 KiB of UTF-8
+	Diverged bool    // its parameters aren't finite, so it has no model
+	Failure  string  // the error, if it failed and has no model; at most 64 KiB of UTF-8
 	Trace    train.PrivateTrace
-	// Parameters is the trial's model, by the order of the model's parameters, of a baseline plan, which releases the
-	// best. Otherwise it is nil.
+	// Parameters is the trial's model in a baseline plan, which releases the best, in the order of the model's
+	// parameters. Otherwise it is nil.
 	Parameters []train.Parameter
 }
 
-// ErrOutcome reports an outcome that can't be one of the trials asked for.
+// ErrOutcome reports an outcome that none of the requested trials can have.
 var ErrOutcome = errors.New("wrong outcome of a trial")
 
 // maxFailure is the maximum length of PrivateOutcome.Failure, in bytes.
 const maxFailure = 64 << 10
 
-// needsModels reports whether the plan needs the model of its best trial, and not its candidate alone.
+// needsModels reports whether the plan needs its best trial's model, and not only the candidate.
 func (s Settings) needsModels() bool { return s.Method == Baseline }
 
 // privateOutcome returns the outcome of a trial that has ended, for another process.
@@ -47,7 +47,7 @@ func (x *execution) privateOutcome(i int, t train.Trained) PrivateOutcome {
 	return o
 }
 
-// failureOf returns the text of an error as an outcome may have it.
+// failureOf returns the text of an error, cut to an outcome's limit.
 func failureOf(err error) string {
 	text := strings.ToValidUTF8(err.Error(), "?")
 	if text == "" {
@@ -59,8 +59,7 @@ func failureOf(err error) string {
 	return text
 }
 
-// believe returns the outcome of a trial that was carried out elsewhere, once it is checked. The error wraps
-// [ErrOutcome].
+// believe checks the outcome of a trial that was carried out elsewhere, and returns it. The error wraps [ErrOutcome].
 func (x *execution) believe(o PrivateOutcome) (outcome, error) {
 	wrong := func(format string, args ...any) (outcome, error) {
 		return outcome{}, fmt.Errorf("%w: trial %d: %s", ErrOutcome, o.Trial, fmt.Sprintf(format, args...))
@@ -121,7 +120,7 @@ func (x *execution) scorable(score float64) bool {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// modelOf returns a copy of a model's parameters, or what is wrong with them.
+// modelOf returns a copy of a model's parameters, or a problem with them.
 func (x *execution) modelOf(given []train.Parameter) (model []train.Parameter, problem string) {
 	if len(given) != len(x.shapes) {
 		return nil, fmt.Sprintf("%d parameters; the model has %d", len(given), len(x.shapes))

@@ -30,7 +30,7 @@ type PrivateDraws struct {
 	Key     train.Key `json:"-"`
 	HeldOut []int32   `json:",omitempty"` // H, ascending; nil if none are held out
 	Subset  []int32   // X1, ascending; for the baseline all of X \ H, or nil if none are held out
-	Rest    []int32   // what the final run trains on, ascending; nil for all of X and for the baseline
+	Rest    []int32   // the final run's samples, ascending; nil for all of X and for the baseline
 	Trials  []Trial   // K of them
 }
 
@@ -41,8 +41,7 @@ type Trial struct {
 }
 
 // PlanWithin draws a plan whose tuning and final run together cost at most epsilon at delta, with the least noise that
-// the best bounds allow, and returns what it guarantees. Its errors are those of [Calibrate] and [NewPlan], which it
-// calls.
+// the best bounds allow, and returns its guarantee. It returns the errors of [Calibrate] and [NewPlan], which it calls.
 func PlanWithin(s Settings, epsilon, delta float64, key train.Key) (Plan, accountant.Guarantee, error) {
 	s, guarantee, err := Calibrate(s, epsilon, delta, accountant.Options{})
 	if err != nil {
@@ -52,9 +51,9 @@ func PlanWithin(s Settings, epsilon, delta float64, key train.Key) (Plan, accoun
 	return plan, guarantee, err
 }
 
-// NewPlan draws a plan. Its errors are those of [Settings.Validate], and a [*train.SettingError] for the zero key. It
-// copies the settings. Give each plan that is carried out a key of its own. Plans with the same key draw their subsets
-// and numbers of trials from the same streams, so the draws aren't independent, and the guarantees of the plans don't
+// NewPlan draws a plan. It returns the errors of [Settings.Validate], and a [*train.SettingError] for the zero key. It
+// copies the settings. Give each plan that is carried out its own key. Plans with the same key draw their subsets and
+// numbers of trials from the same streams, so the draws aren't independent, and the guarantees of the plans don't
 // compose.
 func NewPlan(s Settings, key train.Key) (Plan, error) {
 	s = s.own()
@@ -108,8 +107,8 @@ func (p Plan) digest() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// draw draws which samples are held out, which of the others are trials' and which are the final run's. Lists are never
-// nil where they stand for some samples, as nil means all.
+// draw draws the held-out samples, and the trials' and the final run's samples among the others. A list of some samples
+// is never nil, since nil means all.
 func (d *PrivateDraws) draw(s Settings, key train.Key) {
 	all := make([]int32, s.Samples)
 	for i := range all {
@@ -135,7 +134,7 @@ func (d *PrivateDraws) draw(s Settings, key train.Key) {
 	}
 }
 
-// remaining returns the members that aren't in others, all of which are members. Both ascend. It is never nil.
+// remaining returns the members that aren't in others, all of which are members. Both ascend. The result is never nil.
 func remaining(members, others []int32) []int32 {
 	rest := make([]int32, 0, len(members)-len(others))
 	for _, m := range members {
@@ -148,8 +147,8 @@ func remaining(members, others []int32) []int32 {
 	return rest
 }
 
-// drawTrials draws K, from the distribution that the accountant charges, and K trials. Each has a stream of its own, so
-// that its candidate doesn't depend on K.
+// drawTrials draws K, from the distribution that the accountant charges, and K trials. Each trial has its own stream,
+// so that its candidate doesn't depend on K.
 func drawTrials(s Settings, key train.Key) ([]Trial, error) {
 	trials := make([]Trial, s.Repetitions.Draw(key.Stream(random.ID{Purpose: random.Repetitions})))
 	draw := s.Space.drawer()

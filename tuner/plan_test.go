@@ -124,8 +124,8 @@ func TestCandidatesDoNotDependOnK(t *testing.T) {
 	}
 }
 
-// The seeds are fixed. Each bound is five standard deviations of its statistic, which a right
-// implementation would exceed under a new choice of seeds with probability below 1e-5 in all.
+// The seeds are fixed. Each bound is five standard deviations of its statistic. With new seeds a right implementation
+// would exceed any of them with probability below 1e-5 in total.
 func TestDrawsHaveTheirDistributions(t *testing.T) {
 	const runs, mean = 4000, 3.5
 	s := settings(Variant1, mean)

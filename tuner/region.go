@@ -47,8 +47,8 @@ func (v Values) draw(s *random.Stream) float64 {
 	return v.at(s.Float64())
 }
 
-// at returns the number at a fraction of the way from Low to High, on a logarithmic scale. It rounds it, so that the
-// number is readable and doesn't depend on the last bits of a library's logarithm.
+// at returns the number at a fraction of the way from Low to High, on a logarithmic scale. It rounds the number, which
+// is then readable and doesn't depend on the last bits of a library's logarithm.
 func (v Values) at(fraction float64) float64 {
 	// The text is always a number.
 	x, _ := strconv.ParseFloat(strconv.FormatFloat(v.Low*math.Pow(v.High/v.Low, fraction), 'g', 6, 64), 64)
@@ -118,7 +118,7 @@ func (r Region) Chances() []float64 {
 	return chances
 }
 
-// counts returns how many of the pairs of values in the lists of sampling rates and epochs have each of Runs.
+// counts returns, for each of Runs, how many pairs of values in the lists of sampling rates and epochs have it.
 func (r Region) counts() []float64 {
 	if len(r.Runs) == 0 {
 		return nil
@@ -153,7 +153,7 @@ func (r Region) final() accountant.Event {
 	case len(r.Runs) > 0:
 		return maxOver(r.Runs)
 	case r.Line.Slope == 0:
-		return accountant.MaxOver{} // not calibrated: accountants refuse it, where a line of slope 0 would cost nothing
+		return accountant.MaxOver{} // not calibrated: accountants refuse it, while a line of slope 0 would cost nothing
 	}
 	return r.Line
 }
@@ -335,7 +335,7 @@ func (r Region) below(limit float64) Space {
 	return r
 }
 
-// noisy returns the region with the line of the Gaussian mechanism of that noise.
+// noisy returns the region with the line of a Gaussian mechanism with the given noise.
 func (r Region) noisy(noise float64, _ calibration) Space {
 	r.Line.Slope = min(0.5/(noise*noise), math.MaxFloat64)
 	return r

@@ -40,8 +40,8 @@ func searching(t testing.TB, m Method, r Region) Settings {
 	return s
 }
 
-// Every drawn candidate lies in its ranges and below the line, at every order of the line, with the smallest noise:
-// with less noise it would lie above. A plan is charged for the line.
+// Every drawn candidate is in its ranges and below the line, at every order of the line, with the smallest noise: with
+// less noise it would be above. A plan is charged for the line.
 func TestDrawnCandidatesAreBelowTheLine(t *testing.T) {
 	long.SkipRace(t, "it runs nothing side by side")
 	methods(t, func(t *testing.T, m Method) {
@@ -219,7 +219,7 @@ func TestRegionIsRedrawn(t *testing.T) {
 	}
 }
 
-// Ranges of no width and as wide as numbers go.
+// Ranges of width zero and of the maximum width.
 func TestEndsOfRanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		low := math.Exp(rapid.Float64Range(-600, 600).Draw(t, "log low"))

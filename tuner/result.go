@@ -33,7 +33,7 @@ type Hyperparameters struct {
 
 // Private is the part of a result that no guarantee covers. It must not be published.
 type Private struct {
-	SubsetSize   int // |X1|; for the baseline the size of what it trains on
+	SubsetSize   int // |X1|; for the baseline the size of its training data
 	Trials       []PrivateTrial
 	Best         int     // index of the winning trial; -1 if no trial was drawn
 	FinalSeconds float64 // duration of the final run
@@ -45,6 +45,6 @@ type PrivateTrial struct {
 	Score    float64 // on the public test set or, with noise, on held-out samples; -Inf if it failed or diverged
 	Diverged bool    // its parameters aren't finite
 	Failure  string  // the error, if it failed
-	// The share of the time that this trial took of the time of all beside it: see [train.PrivateTrace].
+	// This trial's share of the training time of its group: see [train.PrivateTrace].
 	Seconds float64
 }

@@ -18,10 +18,10 @@ type Settings struct {
 	Space       Space
 	Optimizer   train.Optimizer // its LearningRate is 0: candidates have their own
 	Samples     int             // n, the size of X
-	RowsPerUnit int             // samples of a unit, whose privacy is that of all of them; 0 and 1 mean one
+	RowsPerUnit int             // samples of a unit, which is protected as a whole; 0 and 1 mean one
 
 	// Division is how [Calibrate] divides the budget over runs that differ in sampling rate or steps. It has no effect
-	// afterwards: the guarantee is of the noise in Space.
+	// afterwards: the guarantee follows from the noise in Space.
 	Division Division `json:",omitempty"`
 
 	// HoldOut, unless it is zero, holds out private samples that no run trains on. They score trials and final model,
@@ -32,8 +32,8 @@ type Settings struct {
 // holdsOut reports whether samples are held out.
 func (s Settings) holdsOut() bool { return s.HoldOut != train.HeldOutSettings{} }
 
-// A plan holds every trial, so the mean of K is bounded. Where the distribution of K falls off as (1-Success)^K,
-// Success is bounded too: with a negative shape, a small mean doesn't rule out 10^12 trials.
+// A plan holds every trial, so the mean of K is bounded. If the distribution of K falls like (1-Success)^K, Success is
+// bounded too: with a negative shape, a small mean doesn't rule out 10^12 trials.
 const (
 	maxMean    = 1e6
 	minSuccess = 1e-6
@@ -55,7 +55,7 @@ func (s Settings) Validate() error {
 		if err := s.HoldOut.Validate(); err != nil {
 			return err
 		}
-		if s.RowsPerUnit > 1 { // some of a unit's samples would be held out and others not, at the cost of both
+		if s.RowsPerUnit > 1 { // some of a unit's samples would be held out and others not: both costs
 			return &train.SettingError{Setting: "rows per unit", Value: s.RowsPerUnit, Want: "1, as samples are held out"}
 		}
 	}
@@ -134,8 +134,8 @@ func validateRepetitions(r accountant.Repetitions) error {
 // costs the pointwise maximum over them (Lemma param_tuning) or the line, because its candidate is chosen by looking at
 // the data. Mode paper charges a trial the maximum, too.
 //
-// A held-out sample costs what [Settings.HoldOutEvent] does, and every other one what the rest does. A sample is one or
-// the other, by a draw that is independent of all data, so together they cost no more than the costlier: see
+// A held-out sample costs as much as [Settings.HoldOutEvent], and every other sample as much as the runs. A draw that
+// is independent of all data decides which, so together they cost no more than the costlier: see
 // docs/proofs/held-out.md.
 func (s Settings) Event() accountant.Event {
 	if s.holdsOut() {
@@ -144,16 +144,16 @@ func (s Settings) Event() accountant.Event {
 	return s.runs()
 }
 
-// HoldOutEvent returns the privacy event of held-out samples: the best of K trials by a noisy score each, and then a
+// HoldOutEvent returns the privacy event of held-out samples: the best of K trials by their noisy scores, and then a
 // score of the released model.
 func (s Settings) HoldOutEvent() accountant.Event {
 	return accountant.HeldOutScores(s.Repetitions, s.HoldOut.NoiseMultiplier)
 }
 
-// runs returns the event of trials and final run, as it treats a unit.
+// runs returns the event of trials and final run for a unit.
 func (s Settings) runs() accountant.Event { return s.ofUnits(s.sampleEvent()) }
 
-// sampleEvent returns the event of trials and final run as it treats one sample.
+// sampleEvent returns the event of trials and final run for one sample.
 func (s Settings) sampleEvent() accountant.Event {
 	var trial, final accountant.Event = accountant.MaxOver{}, accountant.MaxOver{} // accountants refuse it
 	if s.spaceIsValue() {
@@ -162,7 +162,7 @@ func (s Settings) sampleEvent() accountant.Event {
 	return s.Method.event(s.SubsetRate, s.Repetitions, trial, final)
 }
 
-// FinalLearningRate returns the learning rate of the final run if tuned is that of the winning trial. For DP-SGD, with
+// FinalLearningRate returns the learning rate of the final run if tuned is the winning trial's. For DP-SGD, with
 // momentum or without, it grows with the nominal size of the data set, for DP-Adam it equals tuned (paper, section on
 // extrapolating hyperparameters); for others see [train.Optimizer.ScalesWithData]. It is the rate that a schedule
 // multiplies.
@@ -190,7 +190,7 @@ func (s Settings) WithinFinalRate(limit float64) (Settings, error) {
 		return Settings{}, errNoSpace
 	}
 	s = s.own()
-	left := s.Space.below(limit / s.FinalLearningRate(1) * (1 + 1e-9)) // the limit itself stays, however it rounds
+	left := s.Space.below(limit / s.FinalLearningRate(1) * (1 + 1e-9)) // the limit itself stays, with any rounding
 	s.Space = left
 	if grid, ok := left.(Grid); ok && len(grid) > 0 {
 		return s, nil

@@ -53,7 +53,7 @@ func TestExtrapolation(t *testing.T) {
 		} else {
 			near("trial's batch", trial.Privacy.ExpectedBatchSize(), 128)
 		}
-		// C, σ, γ and T stay, so that a trial and the final run cost the same.
+		// C, σ, γ and T stay, so a trial and the final run cost the same.
 		same := trial.Privacy
 		same.NominalSize = final.Privacy.NominalSize
 		if same != final.Privacy {

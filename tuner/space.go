@@ -29,14 +29,14 @@ type Space interface {
 
 	// trial returns the event of a trial, whose candidate is drawn at random.
 	trial() accountant.Event
-	// final returns an event that costs no less than a run of any candidate, for one that is chosen by looking at the
+	// final returns an event that costs no less than a run of any candidate, for a candidate chosen by looking at the
 	// data.
 	final() accountant.Event
 	// drawer returns a function that draws a candidate.
 	drawer() func(*random.Stream) (Candidate, error)
 	// first returns the winner if no trial is drawn.
 	first() (Candidate, error)
-	// validate draws nothing; after it returned nil, no draw fails.
+	// validate checks the space without a draw. After it returned nil, no draw fails.
 	validate(Settings) error
 	// clone returns a copy that shares no memory.
 	clone() Space
@@ -155,7 +155,7 @@ func (g Grid) Chances() []float64 {
 	return chances
 }
 
-// counts returns the number of candidates that have each of Runs.
+// counts returns, for each of Runs, the number of candidates that have it.
 func (g Grid) counts() []float64 {
 	runs := g.Runs()
 	counts := make([]float64, len(runs))

@@ -52,15 +52,15 @@ func mixed(t testing.TB) (plans []Plan, names []string) {
 	return plans, names
 }
 
-// ending is what a plan has come to.
+// ending is the outcome of a plan, for comparisons.
 type ending struct {
 	result Result
 	err    string
 	kept   map[string]string
-	events map[string]int // those that don't depend on the time, and their number
+	events map[string]int // events that don't depend on the time, with their number
 }
 
-// witness returns work that a plan can be carried out by, and a function that returns the ending afterwards.
+// witness returns work with the plan, and a function that returns the plan's ending afterwards.
 func witness(plan Plan, store *shelf) (Work, func(Result, error) ending) {
 	e := ending{events: map[string]int{}}
 	w := Work{Plan: plan, Keeper: train.Keeper{Store: store, Every: time.Millisecond}, Progress: func(p PrivateProgress) {
@@ -113,8 +113,8 @@ func errorOf(err error, plan int) error {
 	return err
 }
 
-// Plans of every sort that are carried out side by side, in groups that cross plans, end as they do alone: in what is
-// released, the private part without times, the kept states, and the events.
+// Plans of every kind that are carried out side by side, in groups that cross plans, end as they do alone: with the
+// same release, private part without times, kept states and events.
 func TestPlansSideBySideEndAsAlone(t *testing.T) {
 	plans, names := mixed(t)
 	executor := kept(t, nil, 200)
@@ -226,7 +226,7 @@ func TestGroupsCrossPlans(t *testing.T) {
 	}
 }
 
-// A group that the engine refuses is halved until it starts, so that one run of many that can't start costs few groups.
+// A group that the engine refuses is halved until it starts, so that one run that can't start costs few groups.
 func TestARefusedGroupIsHalved(t *testing.T) {
 	lab := &fakeLab{refuse: func(jobs []engine.Job) error {
 		if len(jobs) > 20 {
@@ -255,7 +255,7 @@ func norms(t testing.TB, methods ...Method) (work []Work) {
 	return work
 }
 
-// A plan whose trials or final run fail leaves the others their results.
+// If a plan's trials or final run fail, the other plans still have results.
 func TestAPlanThatFailsLeavesTheOthers(t *testing.T) {
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {
@@ -288,7 +288,7 @@ func TestAPlanThatFailsLeavesTheOthers(t *testing.T) {
 	}
 }
 
-// A plan that is wrong fails before it trains, and takes no other with it. A wrong executor is no plan's fault.
+// A wrong plan fails alone, before it trains. A wrong executor is no plan's fault.
 func TestAWrongPlanIsItsOwn(t *testing.T) {
 	lab := &fakeLab{}
 	work := norms(t, Variant1, Variant1, Variant2, Variant2)
@@ -373,7 +373,7 @@ func TestAStoreThatFailsStopsAllPlans(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		plan  string
-		state string // of another plan, which is saved
+		state string // another plan's, which is saved
 	}{
 		{"state-3", "baseline", "state-1"}, {"outcomes", "variant 2", "state-0"}, {"state-0", "adam", "state-0"},
 	} {
@@ -411,7 +411,7 @@ func TestAStoreThatFailsStopsAllPlans(t *testing.T) {
 	}
 }
 
-// A damaged store fails its own plan, before any other trains in vain.
+// A damaged store fails its own plan, before any other plan trains.
 func TestADamagedStoreIsItsPlans(t *testing.T) {
 	work := norms(t, Variant1, Variant2)
 	whole := newShelf()
@@ -433,15 +433,15 @@ func TestADamagedStoreIsItsPlans(t *testing.T) {
 	}
 }
 
-// However often the process dies, and whichever of the plans go on together then, each ends as it does alone. So do
-// plans whose trials are done beside others whose aren't.
+// However often the process dies, and whichever plans go on together afterwards, each ends as it does alone. So do
+// plans whose trials have ended, beside plans whose trials haven't.
 func TestPlansGoOnInAnyCompany(t *testing.T) {
 	long.SkipRace(t, "it dies and goes on many times")
 	plans, names := mixed(t)
 	executor := kept(t, nil, 200)
 	var want []Result
 	var errs []error
-	winners := 0 // that aren't the first trial, which could be kept in their place
+	winners := 0 // other than the first trial, which might be kept by mistake
 	for _, plan := range plans {
 		r, err := executor.Run(t.Context(), plan)
 		want, errs = append(want, timeless(r)), append(errs, err)

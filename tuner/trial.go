@@ -11,7 +11,7 @@ type outcome struct {
 	record PrivateTrial
 	model  []train.Parameter // nil if the trial diverged or failed, or another is better
 	err    error             // of a trial that failed
-	// missing says that the trial hasn't ended.
+	// missing marks a trial that hasn't ended.
 	missing bool
 }
 
@@ -42,7 +42,7 @@ func (x *execution) add(i int, t train.Trained) {
 	x.put(i, o)
 }
 
-// put takes over the outcome of trial i. Only the best of all trials so far keeps its model.
+// put records the outcome of trial i. Only the best of all trials so far keeps its model.
 func (x *execution) put(i int, o outcome) {
 	x.outcomes[i] = o
 	best := selectBest(x.outcomes)
@@ -63,7 +63,7 @@ func (x *execution) missing() (out []int) {
 	return out
 }
 
-// scoreOf returns the score of a run: the lowest for one that failed or diverged.
+// scoreOf returns the score of a run: the lowest if it failed or diverged.
 func scoreOf(t train.Trained) float64 {
 	if t.Err != nil || t.Result.Diverged() {
 		return lowest

@@ -2,7 +2,7 @@ package tuner
 
 import "github.com/dptrain/dptrain/accountant"
 
-// ofUnits returns an event as it treats a unit of RowsPerUnit samples.
+// ofUnits returns an event for a unit of RowsPerUnit samples.
 func (s Settings) ofUnits(e accountant.Event) accountant.Event {
 	if s.RowsPerUnit == 0 || s.RowsPerUnit == 1 {
 		return e

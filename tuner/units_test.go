@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Settings of units of three rows meet their budget, with more noise than settings of one row need.
+// Settings with units of three rows meet their budget, with more noise than settings with units of one row.
 func TestCalibrateUnits(t *testing.T) {
 	long.SkipRace(t, "it runs nothing side by side")
 	o := accountant.Options{Mode: accountant.Tight} // the event is the same in mode best, which takes longest

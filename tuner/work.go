@@ -11,7 +11,7 @@ import (
 // Work is a plan to carry out beside others by [Executor.RunAll].
 type Work struct {
 	Plan Plan
-	// Keeper keeps what is done of the plan: see [Executor]. Each plan needs a store of its own.
+	// Keeper saves the plan's work so far: see [Executor]. Each plan needs its own store.
 	Keeper train.Keeper
 	// Progress is called with each event of the plan. It may be nil.
 	Progress func(PrivateProgress)
@@ -51,8 +51,8 @@ func (e PlanErrors) Or() error {
 	return e
 }
 
-// PlanError reports the plan of [Executor.RunAll] whose state can't be saved, or whose trials aren't carried out
-// elsewhere. Either stops all plans.
+// PlanError reports the plan of [Executor.RunAll] whose state can't be saved, or whose trials elsewhere fail. Either
+// stops all plans.
 type PlanError struct {
 	Plan int // its number in the work
 	Err  error
@@ -65,22 +65,22 @@ func (e *PlanError) Unwrap() error { return e.Err }
 var errNoContext = &train.SettingError{Setting: "context", Want: "one; context.Background() is never cancelled"}
 
 // RunAll carries out several plans side by side. First the trials of all plans train in groups of at most 64, which may
-// have trials of several plans, then the final runs of all plans. The results are in the order of work, and each is the
-// one of [Executor.Run] for this plan alone, but for the times in its private part. The same holds for what the plan's
-// keeper keeps and for its progress. RunAll calls the functions of all plans one at a time.
+// have trials of several plans, then the final runs of all plans. The results are in the order of work. Each equals the
+// result of [Executor.Run] for this plan alone, except for the times in its private part. The same holds for the
+// content of the plan's keeper and for its progress. RunAll calls the functions of all plans one at a time.
 //
 // A plan that fails, as Run says, doesn't stop the others. Its result is then zero, and the error is a [PlanErrors]. A
 // plan that is wrong, or whose store belongs to another, fails before anything is trained.
 //
-// Trials that are carried out elsewhere are under way while trials train here. RunAll then calls the methods of
-// [PrivateTrials] at the same time, and the functions Progress still one at a time.
+// Trials elsewhere and trials here run at the same time. RunAll then calls the methods of [PrivateTrials] at the same
+// time, and the functions Progress still one at a time.
 //
-// If ctx is cancelled, the device is lost, or a state can't be saved or trials aren't carried out elsewhere (either a
-// [*PlanError]), all plans stop. RunAll then returns that error, which isn't a PlanErrors, and no results. Plans that
-// have keepers can be resumed, in any company, with their trials here or elsewhere.
+// If ctx is cancelled, the device is lost, or a state can't be saved or trials elsewhere fail (either a [*PlanError]),
+// all plans stop. RunAll then returns that error, which isn't a PlanErrors, and no results. Plans that have keepers can
+// be resumed, beside any other plans, with their trials here or elsewhere.
 //
-// Give each plan a key of its own: see [NewPlan]. Until RunAll returns, it holds the draws and the best model of every
-// plan, besides the runs of a group.
+// Give each plan its own key: see [NewPlan]. Until RunAll returns, it holds the draws and the best model of every plan,
+// besides the runs of a group.
 func (e Executor) RunAll(ctx context.Context, work ...Work) ([]Result, error) {
 	if ctx == nil {
 		return nil, errNoContext

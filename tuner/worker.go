@@ -9,13 +9,13 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// RunTrials carries out some trials of a plan, for another process that carries out the plan: see [PrivateTrials]. The
-// numbers are indices of plan.Private.Trials, each at most once. The trials train in groups of at most 64. The outcomes
-// are in the order of the numbers, and no guarantee covers them. Until RunTrials returns it holds the models of all
-// these trials if the plan needs them.
+// RunTrials carries out some trials of a plan on behalf of another process, which carries out the plan: see
+// [PrivateTrials]. The numbers are indices of plan.Private.Trials, each at most once. The trials train in groups of at
+// most 64. The outcomes are in the order of the numbers, and no guarantee covers them. Until RunTrials returns it holds
+// the models of all these trials if the plan needs them.
 //
-// RunTrials checks plan, model, data and test set first, as [Executor.Run] does. It keeps nothing: of the Keeper only
-// Curve counts. Progress receives the events of these trials, whose work is then the total. A trial that fails or
+// RunTrials checks plan, model, data and test set first, as [Executor.Run] does. It keeps nothing: it uses only Curve
+// of the Keeper. Progress receives the events of these trials, whose work is then the total. A trial that fails or
 // diverges is an outcome. A lost device, a cancelled context, and a plan or data that don't fit are errors without
 // outcomes.
 func (e Executor) RunTrials(ctx context.Context, plan Plan, trials []int) (out []PrivateOutcome, err error) {
@@ -66,7 +66,7 @@ func (e Executor) RunTrials(ctx context.Context, plan Plan, trials []int) (out [
 	return out, nil
 }
 
-// checkNumbers returns an error unless each number is that of a trial, and no two are equal.
+// checkNumbers returns an error unless each number is a trial's and no two are equal.
 func (x *execution) checkNumbers(trials []int) error {
 	seen := make([]bool, len(x.plan.Private.Trials))
 	for _, i := range trials {

@@ -21,7 +21,7 @@ type cell struct {
 	number float64 // of a number; may be NaN
 }
 
-// textCell returns a cell with the text between two separators, which loses the blanks around it.
+// textCell returns a cell with the text between two separators, without the blanks around it.
 func textCell(s string) cell {
 	if s = strings.TrimSpace(s); s == "" {
 		return cell{}
@@ -48,7 +48,7 @@ func decimal(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// missing reports whether the cell stands for a missing value.
+// missing reports whether the cell marks a missing value.
 func (c cell) missing() bool {
 	switch c.kind {
 	case number:
@@ -63,7 +63,7 @@ func (c cell) missing() bool {
 	return true
 }
 
-// gap returns an error about a missing cell, which it cites in private if it isn't empty.
+// gap returns an error about a missing cell. It quotes a cell that isn't empty in Private.
 func (c cell) gap(column, format string, args ...any) error {
 	if c.kind == none {
 		e := problemf(format, args...)
@@ -84,7 +84,7 @@ func (c cell) value() (float64, bool) {
 	return 0, false
 }
 
-// parse parses a decimal number: none of strconv's other notations.
+// parse parses a decimal number. It refuses strconv's other notations.
 func parse(s string) (float64, bool) {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -97,7 +97,7 @@ func parse(s string) (float64, bool) {
 	return v, err == nil
 }
 
-// wrong returns an error about the cell, which it cites in private.
+// wrong returns an error about the cell, which it quotes in Private.
 func (c cell) wrong(column, format string, args ...any) error {
 	e := problemf(format, args...).citing("the cell is %s", c.quoted())
 	e.Column = column

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Of classes that are the same number only the last would have rows, and a single class leaves nothing to predict.
-// Both are wrong settings for any file.
+// If two classes are the same number, only the last would have rows. A single class leaves nothing to predict. Both are
+// wrong settings for any file.
 func TestWrongClasses(t *testing.T) {
 	file := put(t, "x.csv", "a,y\n1,0\n2,1\n")
 	for want, classes := range map[string][]string{

@@ -20,8 +20,8 @@ const exampleColumns = `age:number:0..120,sex:F|M,job:a|b|*,income:0|1`
 //	id:ignore                 a column to leave out
 //
 // The column called label has classes, as in income:0|1, or is a number to regress on, as in price:number:0..5000.
-// Names and categories that have a comma, a colon, a bar or a quote in them stand in quotes, as in CSV: "a ""b"", c".
-// The error is an [*OptionError] about the option columns, which names the column.
+// Names and categories that contain a comma, a colon, a bar or a quote are written in quotes, as in CSV: "a ""b"", c".
+// The error is an [*OptionError] about the option columns, and names the column.
 func ParseColumns(text, label string) (Options, error) {
 	o := Options{
 		Label: label, Categories: map[string][]string{}, Missing: map[string]Missing{},
@@ -59,7 +59,7 @@ func ParseColumns(text, label string) (Options, error) {
 	return o, err
 }
 
-// add adds the column that the parts behind its name describe.
+// add adds the column that the parts after its name describe.
 func (o *Options) add(name string, parts []columnPart) error {
 	wrong := func(format string, args ...any) error { return optionf("columns", name+": "+format, args...) }
 	isLabel := name == o.Label
@@ -111,7 +111,7 @@ func (o *Options) add(name string, parts []columnPart) error {
 	return nil
 }
 
-// addNumbers adds a column of numbers from the shape behind the word number and the parts behind that.
+// addNumbers adds a column of numbers, from the shape after the word number and the parts after the shape.
 func (o *Options) addNumbers(name, shape string, parts []columnPart) error {
 	wrong := func(format string, args ...any) error { return optionf("columns", name+": "+format, args...) }
 	if shape != "" {
@@ -151,7 +151,7 @@ func (o *Options) addNumbers(name, shape string, parts []columnPart) error {
 	return nil
 }
 
-// spread returns a shift and a divisor by which values that are uniform in the range get mean 0 and deviation 1.
+// spread returns a shift and a divisor that give values uniform in the range mean 0 and deviation 1.
 func (r Range) spread() [2]float64 {
 	return roundedScale(r.Low/2+r.High/2, (r.High/2-r.Low/2)/math.Sqrt(3))
 }
@@ -188,7 +188,7 @@ type alternative struct {
 
 func (p columnPart) empty() bool { return len(p) == 1 && p[0] == alternative{} }
 
-// word returns the part if it may be a word of the syntax, or "": quotes make any text a name.
+// word returns the part if it may be a word of the syntax, otherwise "": a quoted text is always a name.
 func (p columnPart) word() string {
 	if len(p) == 1 && !p[0].quoted {
 		return p[0].text
@@ -212,7 +212,7 @@ type columnScanner struct {
 	n    int // columns read
 }
 
-// column returns the parts of the next column, of which the first is the name, and whether a comma follows.
+// column returns the parts of the next column, the name first, and whether a comma follows.
 func (s *columnScanner) column() (parts []columnPart, more bool, err error) {
 	s.n++
 	part := columnPart{}

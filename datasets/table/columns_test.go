@@ -89,10 +89,10 @@ func TestWrongColumns(t *testing.T) {
 	}
 }
 
-// quote writes a text as a list of columns needs it.
+// quote writes a text in the quotes of a list of columns.
 func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
-// Whatever names and categories there are, quoted they come back, and a schema follows.
+// Any names and categories, when quoted, are read back, and give a schema.
 func TestColumnsAreReadAsWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringMatching(`[a-z,:|"*. ]{0,6}[a-z]`).Filter(func(s string) bool { return s == strings.TrimSpace(s) })

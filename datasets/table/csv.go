@@ -133,7 +133,7 @@ func (r *csvRows) record() ([]string, error) {
 		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: e.Problem, Private: e.Private}
 	}
 	r.line, _ = r.csv.FieldPos(0)
-	if len(record) == 1 && r.end > 0 && r.line > r.end+1 { // the library skips it, and the rows after it would move up
+	if len(record) == 1 && r.end > 0 && r.line > r.end+1 { // the library skips it, so later rows would move up
 		return nil, &Error{Row: fmt.Sprintf("line %d", r.end+1), Problem: `blank, in a file of one column; write "" for a missing value, or leave the line out`}
 	}
 	r.end = r.line + strings.Count(record[len(record)-1], "\n")

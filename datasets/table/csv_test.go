@@ -215,7 +215,7 @@ func (j *joined) Read(p []byte) (int, error) {
 	return j.rest.Read(p)
 }
 
-// Count counts the rows that Read reads, whatever their cells.
+// Count counts the rows that Read reads, for any cells.
 func TestCount(t *testing.T) {
 	s, err := Infer(open(t, put(t, "x.csv", "x,y\n1,a\n2,b\n")), Options{Label: "y"})
 	if err != nil {

@@ -24,15 +24,16 @@ type Summary struct {
 	High      float64 `json:"high"`
 	Mean      float64 `json:"mean"`
 	Deviation float64 `json:"standard_deviation"`
-	Median    float64 `json:"median"` // of a single value a row: one of the values
-	// Sentinel is a number such as -999 that probably stands for a missing one, as text; empty if there is none.
+	Median    float64 `json:"median"` // with a single value a row: one of the values
+	// Sentinel is a number such as -999 that probably marks a missing one, as text; empty if there is none.
 	Sentinel string `json:"sentinel,omitempty"`
-	// Texts is the number of values that aren't numbers, such as unknown, in a column that also has numbers. Text
-	// is the first such value. Words are all of them, each once, if they probably stand for missing values.
+	// Texts is the number of values that aren't numbers, such as unknown, in a column that also has numbers. Text is
+	// the first such value. Words are all such values, each once, if they probably mark missing values.
 	Texts int      `json:"texts,omitempty"`
 	Text  string   `json:"text,omitempty"`
 	Words []string `json:"words,omitempty"`
-	// Categories are the different values as texts, sorted, if there are at most [MaxClasses]. Counts are their rows.
+	// Categories are the different values as texts, sorted, if there are at most [MaxClasses]. Counts are their numbers
+	// of rows.
 	Categories []string `json:"categories,omitempty"`
 	Counts     []int    `json:"counts,omitempty"`
 	Problem    string   `json:"problem,omitempty"` // the reason why the column can't be read
@@ -96,9 +97,9 @@ func (s Summary) Suggested() (scale [2]float64, ok bool) {
 	return scale, s.Numbers && scale[1] > 0 && Scale{scale[0], scale[1]}.valid()
 }
 
-// SuggestedMissing returns the treatment of missing values of a column of numbers: the median or, of arrays, the
-// mean, and an indicator if enough rows lack a value for a model to learn from that. It returns false for a column
-// without any.
+// SuggestedMissing returns the treatment of missing values of a column of numbers: the median or, for arrays, the mean,
+// and an indicator if enough rows lack a value for a model to learn from that. It returns false for a column without
+// missing values.
 func (s Summary) SuggestedMissing() (m Missing, ok bool) {
 	gaps := s.Missing + s.Texts
 	if !s.Numbers || gaps == 0 {
@@ -119,7 +120,7 @@ func (s Summary) Outward() [2]float64 {
 	if unit := math.Pow(10, -digits); unit > 0 && !math.IsInf(unit, 0) && digits < 300 {
 		bounds := [2]float64{s.Low, s.High}
 		for i, round := range []func(float64) float64{math.Floor, math.Ceil} {
-			// By its decimal text: a product such as 29*0.01 isn't the number that a person would write.
+			// Parse a decimal text: a product such as 29*0.01 isn't the number that a person would write.
 			text := strconv.FormatFloat(round(bounds[i]/unit)*unit, 'f', max(0, int(digits)), 64)
 			bounds[i], _ = strconv.ParseFloat(text, 64)
 		}
@@ -130,8 +131,8 @@ func (s Summary) Outward() [2]float64 {
 	return exact
 }
 
-// roundedScale rounds a divisor to three digits, and a shift to as many as that makes no difference: a column that is
-// far from 0 and varies little keeps its middle.
+// roundedScale rounds a divisor to three digits, and a shift to enough digits to make no difference: a column far from
+// 0 that varies little keeps its middle.
 func roundedScale(shift, divisor float64) [2]float64 {
 	digits := 3
 	if ratio := math.Abs(shift) / divisor; ratio > 1 && ratio < 1e13 {

@@ -90,9 +90,9 @@ func TestDescribedAmountsWithGaps(t *testing.T) {
 	}
 }
 
-// Labels that are missing are an error in both tasks, and those of another notation are no classes.
+// Missing labels are an error in both tasks, and their other notations are no classes.
 func TestMissingLabels(t *testing.T) {
-	const amounts = 101 // one more than whole numbers have where they are taken for classes
+	const amounts = 101 // one more than the most whole numbers that can be classes
 	rows := &strings.Builder{}
 	for i := range amounts {
 		fmt.Fprintf(rows, "1,%d.5\n", i)
@@ -101,7 +101,7 @@ func TestMissingLabels(t *testing.T) {
 		path := put(t, "x.csv", "x,y\n"+rows.String()+"1,"+gap+"\n")
 		for _, task := range []Task{"", Classification, Regression} {
 			s, err := Infer(open(t, path), Options{Label: "y", Task: task})
-			if err == nil { // of a regression, whose labels are read later
+			if err == nil { // a regression, whose labels are read later
 				_, err = s.Read(open(t, path), Testing)
 			}
 			var e *Error
@@ -110,7 +110,7 @@ func TestMissingLabels(t *testing.T) {
 			}
 		}
 	}
-	// A class that is called like a missing value can be listed.
+	// A class with the name of a missing value can be listed.
 	o := Options{Label: "y", Classes: []string{"None", "some"}}
 	s, got, err := read(t, put(t, "x.csv", "x,y\n1,None\n2,some\n"), o)
 	if err != nil || !slices.Equal(got.Classes, []int32{0, 1}) || len(s.Label.Classes) != 2 {
@@ -129,7 +129,7 @@ func TestMissingLabels(t *testing.T) {
 	}
 }
 
-// A class that the public file lacks is mostly an amount, if all classes are whole numbers.
+// If all classes are whole numbers, a class missing in the public file is mostly an amount.
 func TestUnknownClassMayBeAnAmount(t *testing.T) {
 	for labels, amounts := range map[string]bool{"1,2,3": true, "a,b,c": false, "1,2,c": false} {
 		class := strings.Split(labels, ",")

@@ -34,12 +34,12 @@
 //	text          itself, without the blanks around it; a missing one is empty, and NA and its like are words
 //	class         its index in the schema's list; the numbers 1 and 1.0 are one class
 //
-// Blanks around a cell are dropped. Numbers are decimal, and infinities are errors. A cell is missing if it is
-// empty, null, NaN, or one of the texts NA, N/A, NaN, nan, null, NULL, None and ?. A missing number is an error
-// unless the column's [Missing] says what stands for it: a constant, since a mean of the rows would depend on
-// private ones. A category, or a class, that is listed by such a name is that one. Otherwise a missing category is
-// the category "", if it is listed; an empty cell is an error if not, and a text such as NA is one of "*". A
-// missing label is an error.
+// Blanks around a cell are dropped. Numbers are decimal, and infinities are errors. A cell is missing if it is empty,
+// null, NaN, or one of the texts NA, N/A, NaN, nan, null, NULL, None and ?. A missing number is an error unless the
+// column's [Missing] gives its fill: a constant, since a mean of the rows would depend on private ones. If a category
+// or a class with such a name is listed, the cell has that category or class. Otherwise a missing category is the
+// category "" if that is listed. If it isn't, an empty cell is an error and a text such as NA belongs to "*". A missing
+// label is an error.
 //
 // A first column without a name, as R's write.csv and pandas's to_csv write for row numbers, belongs to no schema.
 // [Infer] and [Describe] return an error if its values are no row numbers or names.
@@ -50,12 +50,12 @@
 //
 // # Formats
 //
-// encoding/csv reads CSV in UTF-8, with or without a byte order mark, with a header line. Commas separate cells. In
-// a file whose header has semicolons and no comma, semicolons do; in a .tsv file tabs do. Files of either ending
-// may be compressed (.csv.gz, .tsv.gz). github.com/parquet-go/parquet-go reads Parquet files whose columns are
-// numbers, booleans or text, without nesting. NPZ is an archive/zip of NPY arrays of numbers, booleans or text; our
-// own reader of NPY (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html) replaces
-// github.com/sbinet/npyio, which allocates as many values as a header claims before it reads any.
+// encoding/csv reads CSV in UTF-8, with or without a byte order mark, with a header line. Commas separate cells. In a
+// file whose header has semicolons and no comma, semicolons do; in a .tsv file tabs do. Both kinds of files may be
+// compressed (.csv.gz, .tsv.gz). github.com/parquet-go/parquet-go reads Parquet files whose columns are numbers,
+// booleans or text, without nesting. NPZ is an archive/zip of NPY arrays of numbers, booleans or text; our own reader
+// of NPY (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html) replaces github.com/sbinet/npyio,
+// which allocates as many values as a header claims before it reads any.
 //
 // No row of a damaged file may be lost without an error, since the guarantee covers every row. So the numbers of
 // rows that a Parquet file states in several places must agree, and each array of an NPZ file must have exactly the
@@ -63,9 +63,9 @@
 //
 // # Memory
 //
-// The memory that a header's claim alone can take is limited where damage makes such claims: a row of a CSV file to
-// 64 MiB, an array of an NPZ file to the size that the archive lists, and the pages of a Parquet file to 256 MiB or to
-// 200 times the file's size, whichever is more. Damaged pages of a Parquet file without checksums may take more:
-// parquet-go believes the lengths in them. Memory for one-hot categories is allocated only after their cells were read.
-// The memory for all values is checked against the machine's free memory before it is allocated.
+// Damaged headers may claim any size, so the memory for their claims is limited: a row of a CSV file to 64 MiB, an
+// array of an NPZ file to the size that the archive lists, and the pages of a Parquet file to 256 MiB or to 200 times
+// the file's size, whichever is more. Damaged pages of a Parquet file without checksums may take more: parquet-go
+// believes the lengths in them. Memory for one-hot categories is allocated only after their cells were read. The memory
+// for all values is checked against the machine's free memory before it is allocated.
 package table

@@ -11,8 +11,8 @@ import (
 )
 
 // Error reports a problem of a file and its position. Its text goes to logs that others read, so it contains nothing
-// from a row or a header of a private file. It contains only names from a [Schema] or from a person, numbers of rows
-// and cells, and positions.
+// from a row or a header of a private file, but only names from a [Schema] or from a person, numbers of rows and cells,
+// and positions.
 type Error struct {
 	File    string
 	Row     string // such as "line 7", counted from 1; empty if the problem concerns no single row
@@ -48,8 +48,8 @@ func (e *Error) citing(format string, args ...any) *Error {
 	return e
 }
 
-// failed converts an error to an [Error]. The text of a library may cite the file, and so it is private, except for
-// known ones.
+// failed converts an error to an [Error]. A library's text may quote the file, so it is private, except for known
+// texts.
 func failed(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -11,8 +11,8 @@ import (
 )
 
 // File is an open file of rows, for [Infer], [Describe], [Schema.Count] and [Schema.Read]. Each of them reads it from
-// the beginning, through the same descriptor, so they never read another file that has taken its name. If the file was
-// written to since [Open], they return an [*Error].
+// the beginning, through the same descriptor, so they never read another file that was given the same name. If the file
+// was written to since [Open], they return an [*Error].
 type File struct {
 	path   string
 	file   *os.File
@@ -21,8 +21,8 @@ type File struct {
 	unnamed bool // see Unnamed
 }
 
-// Open opens a file for reading. The extension of its name, one of [Formats], is its format. Open reads nothing of it
-// yet. The caller must close it.
+// Open opens a file for reading. The extension of its name, one of [Formats], determines its format. Open doesn't read
+// it yet. The caller must close it.
 func Open(path string) (*File, error) {
 	if formatOf(path) == "" {
 		return nil, &Error{File: path, Problem: fmt.Sprintf("its name says no format; the formats are %s", strings.Join(Formats(), ", "))}
@@ -53,7 +53,7 @@ func (f *File) Close() error {
 	return f.file.Close()
 }
 
-// formatOf returns the one of the formats that a name ends in, or "".
+// formatOf returns the format that a name ends in, or "".
 func formatOf(path string) string {
 	name := strings.ToLower(filepath.Base(path))
 	if i := slices.IndexFunc(Formats(), func(suffix string) bool { return strings.HasSuffix(name, suffix) }); i >= 0 {
@@ -76,8 +76,8 @@ func checkKind(path string, info os.FileInfo) error {
 
 var errNoFile = errors.New("file: none; Open returns one beside a nil error")
 
-// pass calls use with the rows of the file, from the first on, in the wanted columns; nil means all. Its errors and
-// those of use name the file. If the file has changed, that is the error, whatever use returned.
+// pass calls use with all rows of the file, in the wanted columns; nil means all. Its errors and the errors of use name
+// the file. If the file has changed, pass returns that error, whatever use returned.
 func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 	if f == nil {
 		return errNoFile

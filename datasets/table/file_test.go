@@ -121,7 +121,7 @@ func TestChangedFilesAreRefused(t *testing.T) {
 	}
 }
 
-// If a file changes during a pass, that is the error, whatever the pass returns.
+// If a file changes during a pass, the error says so, whatever the pass returns.
 func TestFilesThatChangeDuringAPass(t *testing.T) {
 	path := put(t, "x.csv", "x,y\n1,a\n2,b\n")
 	for name, result := range map[string]error{"read": nil, "wrong": errors.New("a row of half a line")} {
@@ -139,7 +139,7 @@ func TestFilesThatChangeDuringAPass(t *testing.T) {
 	}
 }
 
-// A nil file, as beside an overlooked error, and a closed file give errors.
+// A nil file, as after an overlooked error, and a closed file give errors.
 func TestNoFile(t *testing.T) {
 	s := publicSchema(t)
 	closed := open(t, put(t, "x.csv", "x,c,y\n1,red,a\n"))

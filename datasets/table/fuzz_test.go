@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// walk reads a file to its end. Each row must have the cells of all columns, errors must be an [Error], and in
-// formats whose headers state the number of rows, as many must be read. Nothing may panic. It returns the last error.
+// walk reads a file to its end. Each row must have the cells of all columns, errors must be an [Error], and if headers
+// state the number of rows, as many must be read. Nothing may panic. It returns the last error.
 func walk(t *testing.T, r rows, err error) error {
 	t.Helper()
 	counted, n := 0, 0
@@ -52,7 +52,7 @@ func walk(t *testing.T, r rows, err error) error {
 
 func all(string) bool { return true }
 
-// frugal runs f and fails if it takes more memory than so many MB.
+// frugal runs f and fails if it allocates more than most MB.
 func frugal(t *testing.T, most uint64, f func()) {
 	t.Helper()
 	var before, after runtime.MemStats

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// MaxClasses is the maximum number of different whole numbers that [Infer] takes for classes if no setting gives the
+// MaxClasses is the maximum number of different whole numbers that [Infer] treats as classes if no setting gives the
 // task.
 const MaxClasses = 100
 
-// maxListed bounds inferred classes: a label with more is a column of names or numbers that was given by mistake.
+// maxListed bounds inferred classes: a label with more is a mistake, such as a column of names or numbers.
 const maxListed = 10000
 
 // Infer returns a schema with the columns of the public test file, in the file's order and with their shapes. Task
@@ -158,7 +158,7 @@ func (o Options) column(f field) (Column, error) {
 	return c, c.checkMissing()
 }
 
-// constants returns the clip and scale of a column: its own or else, if all is true, those for all columns.
+// constants returns the clip and scale of a column: its own or else, if all is true, the ones for all columns.
 func (o Options) constants(name string, all bool) (clip *Range, scale *Scale) {
 	of := func(m map[string][2]float64) ([2]float64, bool) {
 		v, ok := m[name]
@@ -225,9 +225,9 @@ type labels struct {
 	texts   map[string]bool // in canonical form; at most maxListed + 1
 	numbers bool            // whether all are numbers
 	whole   bool            // whether all are whole numbers
-	// numbers of rows whose label is a number, and isn't
+	// numbers of rows whose label is and isn't a number
 	withNumber, without int
-	other               cell // the first that isn't a number
+	other               cell // the first label that isn't a number
 }
 
 func labelsOf(test *File, name string) (*labels, error) {
@@ -285,8 +285,8 @@ func (l *labels) task() Task {
 	return Classification
 }
 
-// mixed returns an error for numbers with texts among them if there are too many for classes. Such texts mostly stand
-// for missing labels, and would silently turn each amount into a class.
+// mixed returns an error for numbers with texts among them if there are too many numbers for classes. Such texts mostly
+// mark missing labels, and would silently turn each amount into a class.
 func (l *labels) mixed(file, column string) error {
 	if l.withNumber == 0 || l.without == 0 || len(l.texts) <= MaxClasses {
 		return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // maxUnpacked returns the number of bytes that a Parquet file of size bytes may unpack to, by the claims of its
-// headers: a flipped bit in one took 2.8 GB. Data rarely come to a tenth of it.
+// headers: a flipped bit in a header took 2.8 GB. Data rarely need a tenth of the limit.
 func maxUnpacked(size int64) int64 {
 	return max(256<<20, 200*min(size, math.MaxInt64/200))
 }

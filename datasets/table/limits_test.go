@@ -12,7 +12,7 @@ import (
 )
 
 // onePage returns a Parquet file of a column of int32 whose only page, repeated, has a header and data made by hand.
-// Changes are made to its footer.
+// changes edit its footer.
 func onePage(t testing.TB, repeated int, page format.PageHeader, codec format.CompressionCodec, data string, changes ...func(*format.FileMetaData)) string {
 	t.Helper()
 	page.Type, page.CompressedPageSize = format.DataPage, int32(len(data))
@@ -68,7 +68,7 @@ func compact(t testing.TB, v any) string {
 	return string(b)
 }
 
-// A cell of categories takes as many values as there are categories, which nothing but the machine's memory bounds.
+// A cell of categories takes as many values as there are categories, bounded only by the machine's memory.
 func TestMemoryIsCheckedBeforeItIsTaken(t *testing.T) {
 	defer func(was func() (uint64, bool)) { available = was }(available)
 	s := &Schema{Label: Label{Name: "y", Task: Classification, Classes: []string{"a", "b"}}, Columns: []Column{{Name: "c"}}}

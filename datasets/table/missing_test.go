@@ -116,7 +116,7 @@ func TestWrongMissing(t *testing.T) {
 	}
 }
 
-// Of any column of numbers and gaps, each row is as computed by hand.
+// In any column of numbers and gaps, each row is as computed by hand.
 func TestMissingRowByRow(t *testing.T) {
 	gaps := []string{"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "  ", " NA ", "word"}
 	rapid.Check(t, func(r *rapid.T) {
@@ -142,7 +142,7 @@ func TestMissingRowByRow(t *testing.T) {
 	})
 }
 
-// Without the setting, a missing number is an error that doesn't cite the cell's text.
+// Without the setting, a missing number is an error that doesn't quote the cell's text.
 func TestMissingWithoutFill(t *testing.T) {
 	s := &Schema{Label: Label{Name: "y", Task: Regression}, Columns: []Column{{Name: "x"}}, Shape: []int{1}}
 	for _, gap := range []string{"", "None", "NULL", "?"} {
@@ -153,7 +153,7 @@ func TestMissingWithoutFill(t *testing.T) {
 	}
 }
 
-// Of an array the suggested fill is the mean, without an indicator.
+// The suggested fill of an array is the mean, without an indicator.
 func TestSuggestedMissingOfArrays(t *testing.T) {
 	nan := math.NaN()
 	d, err := Describe(open(t, put(t, "x.npz", npz(t, zip.Store, map[string]string{
@@ -167,7 +167,7 @@ func TestSuggestedMissingOfArrays(t *testing.T) {
 	}
 }
 
-// A model of the first version takes NA for a category like any other, as when it was trained.
+// A model of the first version treats NA as a category like any other, as when it was trained.
 func TestCategoriesOfTheFirstVersion(t *testing.T) {
 	s := &Schema{Label: Label{Name: "y", Task: Regression}, Columns: []Column{{Name: "a", Categories: []string{"x", "", "*"}}}, Shape: []int{3}}
 	read := func() []float32 {

@@ -2,7 +2,7 @@ package table
 
 import "testing"
 
-// A nil schema, as beside an overlooked error, gives errors, and samples without rows share none.
+// A nil schema, as after an overlooked error, gives errors, and samples without rows share no rows.
 func TestNoSchemaAndNoRows(t *testing.T) {
 	var s *Schema
 	file := open(t, put(t, "x.csv", "x,y\n1,2\n"))

@@ -162,7 +162,7 @@ func (d dtype) cell(b []byte) cell {
 	case 'U':
 		var s strings.Builder
 		for i := 0; i+4 <= len(b); i += 4 {
-			if r := d.order.Uint32(b[i:]); r != 0 { // short texts end in zeros
+			if r := d.order.Uint32(b[i:]); r != 0 { // zeros pad short texts
 				s.WriteRune(rune(min(r, utf8.MaxRune+1)))
 			}
 		}
@@ -219,14 +219,14 @@ func half(b uint16) float64 {
 	return sign * math.Ldexp(fraction+1024, exponent-25)
 }
 
-// literal parses the few Python literals that a header consists of. After a mistake its methods return zero values.
+// literal parses the few Python literals of a header. After a mistake its methods return zero values.
 type literal struct{ rest string }
 
 const broken = "\x00"
 
 func (p *literal) failed() bool { return p.rest == broken }
 
-// take skips s and the blanks behind it, if s comes next.
+// take skips s and the blanks after it, if s comes next.
 func (p *literal) take(s string) bool {
 	rest, ok := strings.CutPrefix(p.rest, s)
 	if ok {

@@ -18,7 +18,7 @@ type npzRows struct {
 
 type npzArray struct {
 	field
-	*npyArray // nil for one that is skipped
+	*npyArray // nil if it is skipped
 	closer    io.Closer
 }
 
@@ -50,7 +50,7 @@ func openNPZ(file io.ReaderAt, size int64, wanted func(string) bool) (rows, erro
 	return r, nil
 }
 
-// add opens an array if it is wanted. Otherwise its name is private, and no error is returned about it.
+// add opens an array if it is wanted. Otherwise its name is private, and add returns no error about it.
 func (r *npzRows) add(name string, entry *zip.File, wanted bool) error {
 	if !wanted {
 		r.arrays = append(r.arrays, npzArray{field: field{name: name, skipped: true}})

@@ -119,7 +119,7 @@ func TestFortranOrder(t *testing.T) {
 		shape := rapid.SliceOfN(rapid.IntRange(1, 4), 2, 4).Draw(t, "shape")
 		size := product(shape)
 		data := make([]int32, size)
-		value := func(index []int) int32 { // any function of the place
+		value := func(index []int) int32 { // any function of the index
 			v := 0
 			for _, i := range index {
 				v = 10*v + i
@@ -194,7 +194,7 @@ func TestNPZShapesAndText(t *testing.T) {
 	}
 }
 
-// No claim takes memory: that would end the test.
+// No claim is allocated: that would end the test.
 func TestWrongNPZ(t *testing.T) {
 	label := npy(1, head("|u1", "False", "(2,)"), []uint8{1, 0})
 	const huge = "(2, 500000000)"
@@ -231,7 +231,7 @@ func TestWrongNPZ(t *testing.T) {
 	}
 	packed := npz(t, zip.Store, map[string]string{"x": npy(1, head("<f4", "False", "(2,)"), []float32{1, 2}), "y": label})
 	damaged := []byte(packed)
-	damaged[bytes.Index(damaged, []byte("\x80?\x00\x00\x00@"))] ^= 1 // another number, which the checksum tells
+	damaged[bytes.Index(damaged, []byte("\x80?\x00\x00\x00@"))] ^= 1 // another number, which the checksum detects
 	for name, c := range map[string]struct{ file, want string }{
 		"cut short":  {packed[:len(packed)-30], "not an NPZ archive"},
 		"no array":   {npz(t, zip.Store, nil), "no columns"},

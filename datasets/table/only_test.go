@@ -15,7 +15,7 @@ func TestOnlyKeepsLabels(t *testing.T) {
 	}
 }
 
-// Units are found behind columns of several values, and a unit that is NaN is none.
+// Units are found after columns of several values, and NaN is no unit.
 func TestUnitsOfNumbers(t *testing.T) {
 	units := func(last float64) (*Units, error) {
 		return ReadUnits(open(t, put(t, "x.npz", npz(t, zip.Store, map[string]string{

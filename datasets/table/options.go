@@ -15,8 +15,8 @@ const (
 	Regression     Task = "regression"     // a number
 )
 
-// All stands for every column of numbers that the same setting doesn't name and, in a list of categories, for every
-// category that isn't listed.
+// All means every column of numbers that the same setting doesn't name and, in a list of categories, every category
+// that isn't listed.
 const All = "*"
 
 // Options are the settings of the conversion from rows to samples. All of them must be public: none may be chosen by
@@ -27,15 +27,15 @@ type Options struct {
 	Classes []string // in the order of a model's outputs; empty: inferred from the public test file
 	Ignore  []string // columns to leave out
 	// Columns are the columns to learn from, in the order of a sample's values; the label and ignored columns may be
-	// among them. Empty: those of the public test file. [SchemaOf] needs them.
+	// among them. Empty: all of the public test file. [SchemaOf] needs them.
 	Columns []string
 	Text    string // the column of texts, which is learned from alone; empty: none
 	// TextLength is the number of tokens that a text is cut to; 0 means [DefaultTextLength].
 	TextLength int
-	Unit       string // the column that says whose a row is, which is left out too; a public file may lack it
+	Unit       string // the column that names a row's owner, also left out; a public file may lack it
 
-	Shapes     map[string][]int      // of one row's values, by column; for [SchemaOf], as a test file shows the shapes
-	Categories map[string][]string   // by column, whose values become one-hot
+	Shapes     map[string][]int      // of one row's values, by column; only for [SchemaOf]: a test file has shapes
+	Categories map[string][]string   // by column; their values become one-hot
 	Missing    map[string]Missing    // by column of numbers; without it a missing number is an error
 	Clip       map[string][2]float64 // minimum and maximum by column, before scaling
 	Scale      map[string][2]float64 // shift and divisor by column: x becomes (x - shift)/divisor
@@ -53,14 +53,14 @@ type Scale struct {
 	Divisor float64 `json:"divisor"`
 }
 
-// Missing says how missing values of a column of numbers become samples' values. A cell is missing if it is empty,
+// Missing sets how missing values of a column of numbers become samples' values. A cell is missing if it is empty,
 // null, NaN, or one of NA, N/A, NaN, nan, null, NULL, None and ?.
 type Missing struct {
 	Fill float64 `json:"fill"` // in the unit of the file; clipped and scaled as any number
-	// Indicator adds a value behind the number: 1 if the cell was missing, else 0.
+	// Indicator adds a value after the number: 1 if the cell was missing, else 0.
 	Indicator bool `json:"indicator,omitempty"`
-	// Words are more texts that stand for a missing value, such as unknown. Of one that is a number, such as -999,
-	// every notation counts.
+	// Words are more texts that mark a missing value, such as unknown. A word that is a number, such as -999, counts in
+	// every notation.
 	Words []string `json:"words,omitempty"`
 }
 
@@ -168,8 +168,8 @@ func checkList(option string, list []string) error {
 	return nil
 }
 
-// checkClasses returns an error for a single class, and for two that are the same number: all labels would silently
-// be of the last of them.
+// checkClasses returns an error for a single class, and for two classes that are the same number: all their labels
+// would silently have the last of them.
 func checkClasses(classes []string) error {
 	if err := checkList("classes", classes); err != nil {
 		return err
@@ -189,7 +189,7 @@ func checkClasses(classes []string) error {
 
 func (r Range) valid() bool { return r.Low < r.High && finite(r.Low) && finite(r.High) }
 
-// valid reports whether the constants are finite, and so is a number divided by the divisor.
+// valid reports whether the constants, and numbers divided by the divisor, are finite.
 func (s Scale) valid() bool {
 	return finite(s.Shift) && s.Divisor > 0 && finite(s.Divisor) && finite(1/s.Divisor)
 }

@@ -19,15 +19,15 @@ type Overlap struct {
 	Copy   bool // whether the files hold the same rows in the same order, which chance doesn't explain
 }
 
-// fewRows is the number of different rows at which the same order in two files is no chance.
+// fewRows is the minimum number of different rows for which chance can't explain the same order in two files.
 const fewRows = 5
 
-// rare is the probability below which chance is no explanation.
+// rare is the probability below which chance explains nothing.
 const rare = 1e-3
 
-// All reports whether all public rows are private rows, and chance doesn't explain it. Public rows that equal each
-// other count once, since one of them is a private row if and only if all of them are. A small private file may have no
-// equal rows by luck, so All adds the share of two rows to Chance.
+// All reports whether all public rows are private rows, and chance doesn't explain it. Equal public rows count once,
+// since one of them is a private row if and only if all of them are. A small private file may have no equal rows by
+// luck, so All adds the share of two rows to Chance.
 func (o Overlap) All() bool {
 	chance := min(1, o.Chance+2/float64(o.Private))
 	return o.Copy || o.Shared == o.Public && math.Pow(chance, float64(o.Distinct)) < rare
@@ -43,7 +43,7 @@ func (o Overlap) Many() bool {
 
 // Overlap compares private samples with public ones. Read the private ones with [Training], the public ones with
 // [Testing]. It compares hashes of 64 bits, so two different rows count as equal with probability 2⁻⁶⁴. If either has
-// no rows, none is shared.
+// no rows, no row is shared.
 func (s *Schema) Overlap(private, public *Samples) Overlap {
 	if private.N == 0 || public.N == 0 {
 		return Overlap{Private: private.N, Public: public.N}
@@ -83,7 +83,7 @@ func (s *Schema) Overlap(private, public *Samples) Overlap {
 
 // sameOrder estimates the probability that another file of the same kind has these rows in this order. It multiplies,
 // over all rows, the probability that two rows drawn at random from the successors of an equal row are equal. Sorted
-// rows follow each other for a reason, and so their order is weak evidence.
+// rows follow each other for a reason, so their order is weak evidence.
 func sameOrder(rows []uint64) float64 {
 	type pair struct{ before, row uint64 }
 	pairs, after := map[pair]float64{}, map[uint64]float64{}

@@ -40,14 +40,14 @@ func TestOverlap(t *testing.T) {
 		}
 		return rows
 	}
-	answers := func(n int) []string { // 18 kinds of rows: every public one is among 2,000 private ones
+	answers := func(n int) []string { // 18 kinds of rows: every public row is among 2,000 private ones
 		rows := make([]string, n)
 		for i := range rows {
 			rows[i] = fmt.Sprintf("%d,%d,%d", r.IntN(3), r.IntN(3), i%2)
 		}
 		return rows
 	}
-	half := func(n int) []string { // half of the rows are alike, as from people who left all blank
+	half := func(n int) []string { // half of the rows are equal, as from people who answered nothing
 		rows := people(n)
 		for i := range rows {
 			if r.IntN(2) == 0 {
@@ -122,7 +122,7 @@ func TestOverlapComparesWhatIsTrainedOn(t *testing.T) {
 	}
 }
 
-// Honest files that were once refused: their rows are alike, and the private file has few, or they are sorted, or all
+// Honest files that were once refused: many rows are equal and the private file has few, or rows are sorted, or all
 // public rows are equal.
 func TestOverlapOfHonestFiles(t *testing.T) {
 	rows := func(pattern string, times int) []string { // a row for each letter

@@ -101,7 +101,7 @@ func (r *parquetRows) next() ([]cell, error) {
 			continue
 		}
 		decoded := c.decode(v)
-		if !utf8.ValidString(decoded.text) { // JSON would make different ones the same in a schema
+		if !utf8.ValidString(decoded.text) { // JSON would merge different ones in a schema
 			return nil, &Error{Row: r.where(), Column: c.name, Problem: "not UTF-8 text; save it as text"}
 		}
 		r.cells = append(r.cells, decoded)

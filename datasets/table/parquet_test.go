@@ -48,7 +48,7 @@ func parquetRows3(t testing.TB, group int) string {
 		columns{0, 1, 2, 3, true, " red ", new(int64(-9)), "a"})
 }
 
-// All types are read, whatever the row groups.
+// All types are read, with any row groups.
 func TestParquetTypes(t *testing.T) {
 	want := []float32{
 		31, 1 << 40, 0.5, -1e3, 1, 1, 0, 7,
@@ -132,8 +132,8 @@ func TestWrongParquet(t *testing.T) {
 	}
 }
 
-// Files with a few damaged bytes are read or are errors, in little memory: for some of them the library alone takes all
-// memory.
+// Files with a few damaged bytes are read or are errors, in little memory: for some of them the unguarded library takes
+// all memory.
 func TestDamagedParquet(t *testing.T) {
 	whole := []byte(parquetRows3(t, 2))
 	draw := rand.New(rand.NewPCG(1, 2))
@@ -149,7 +149,7 @@ func TestDamagedParquet(t *testing.T) {
 	}
 }
 
-// Files cut short are errors, and so are those with a flipped bit, or they are read in full. Neither takes much memory.
+// Truncated files are errors. Files with a flipped bit are errors, or are read in full. Neither takes much memory.
 func TestTruncatedAndFlippedParquet(t *testing.T) {
 	type row struct {
 		X *float64 `parquet:"x,optional"`
@@ -295,7 +295,7 @@ func TestParquetEncodings(t *testing.T) {
 	}
 }
 
-// Those that can be read are in TestParquetEncodings.
+// TestParquetEncodings has the codecs that can be read.
 func TestParquetCodec(t *testing.T) {
 	type row struct {
 		X float64 `parquet:"x"`

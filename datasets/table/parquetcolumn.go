@@ -59,11 +59,11 @@ func openParquetFile(file io.ReaderAt, size int64) (*parquet.File, error) {
 type parquetColumn struct {
 	field
 	decode func(parquet.Value) cell
-	chunks []parquet.ColumnChunk // that aren't open yet: one in each row group
+	chunks []parquet.ColumnChunk // not open yet: one in each row group
 
 	// Of the open chunk; nil between chunks.
 	pages  parquet.Pages
-	left   int64 // values that weren't read yet
+	left   int64 // values not read yet
 	page   parquet.Page
 	reader parquet.ValueReader
 
@@ -96,7 +96,7 @@ func (c *parquetColumn) open(opened *parquet.File, file io.ReaderAt, leaf int) (
 }
 
 // unpackedPages adds up the bytes that a chunk's pages unpack to by their headers: parquet-go allocates them, and a
-// flipped bit turns kilobytes into gigabytes. A value counts as four bytes, since equal ones may take next to none.
+// flipped bit turns kilobytes into gigabytes. A value counts as four bytes, since equal values may take almost none.
 func unpackedPages(file io.ReaderAt, size int64, meta *format.ColumnMetaData) (unpacked int64, err error) {
 	from := meta.DataPageOffset
 	if meta.DictionaryPageOffset != 0 {
@@ -152,7 +152,7 @@ func (c *parquetColumn) next() (parquet.Value, error) {
 	return v, nil
 }
 
-// read fills values. A chunk must have as many of them as it claims: with fewer or more, rows would be lost or shifted.
+// read fills values. A chunk must have as many values as it claims: with fewer or more, rows would be lost or shifted.
 func (c *parquetColumn) read() (err error) {
 	defer recoverParquet(&err)
 	for len(c.values) == 0 {

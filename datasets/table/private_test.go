@@ -23,7 +23,7 @@ const (
 	secretNumber = 918273645
 )
 
-// leaks reports whether a text contains the secret, or a part of it that can't be there by chance.
+// leaks reports whether a text contains the secret, or a part too long for chance.
 func leaks(text string) bool {
 	for _, part := range []string{secret, strings.ToLower(secret), secret[:4], secret[2:], fmt.Sprint(secretNumber), "9.18"} {
 		if strings.Contains(text, part) {
@@ -47,7 +47,7 @@ func publicSchema(t testing.TB) *Schema {
 	return s
 }
 
-// told reads a file for every use, counts it, and returns the errors.
+// told reads a file for every use, counts its rows, and returns the errors.
 func told(t testing.TB, s *Schema, path string) []error {
 	t.Helper()
 	var all []error
@@ -62,7 +62,7 @@ func told(t testing.TB, s *Schema, path string) []error {
 	return all
 }
 
-// No error's text cites a cell or a name of a private file.
+// No error's text quotes a cell or a name of a private file.
 func TestErrorsKeepSecrets(t *testing.T) {
 	s := publicSchema(t)
 	regression := *s
@@ -161,7 +161,7 @@ func TestErrorsKeepSecrets(t *testing.T) {
 	}
 }
 
-// Private cites the cell.
+// Private quotes the cell.
 func TestPrivateCitesTheCell(t *testing.T) {
 	s := publicSchema(t)
 	for name, c := range map[string]struct{ text, want string }{
@@ -178,7 +178,7 @@ func TestPrivateCitesTheCell(t *testing.T) {
 	}
 }
 
-// Errors of a public file cite it, so that a person finds the cell.
+// Errors of a public file quote it, so that a person finds the cell.
 func TestErrorsOfPublicFilesCite(t *testing.T) {
 	twice := put(t, "x.csv", "x,c,x\n1,red,a\n")
 	if _, err := Infer(open(t, twice), Options{Label: "y"}); err == nil || !strings.Contains(err.Error(), `they are called "x"`) {
@@ -189,7 +189,7 @@ func TestErrorsOfPublicFilesCite(t *testing.T) {
 	}
 }
 
-// Damage anywhere in a file brings none of its cells and names into an error's text.
+// Damage anywhere in a file puts none of its cells and names into an error's text.
 func TestDamagedFilesKeepSecrets(t *testing.T) {
 	s := publicSchema(t)
 	type row struct {
@@ -233,7 +233,7 @@ func TestDamagedFilesKeepSecrets(t *testing.T) {
 		for range 60 {
 			damaged := []byte(whole)
 			switch draw.IntN(4) {
-			case 0: // some bytes are others
+			case 0: // some bytes change
 				for range 1 + draw.IntN(3) {
 					damaged[draw.IntN(len(damaged))] = byte(draw.Uint32())
 				}
@@ -242,7 +242,7 @@ func TestDamagedFilesKeepSecrets(t *testing.T) {
 			case 2: // a part is missing
 				from := draw.IntN(len(damaged) - 1)
 				damaged = append(damaged[:from:from], damaged[from+1+draw.IntN(min(20, len(damaged)-from-1)):]...)
-			case 3: // a part is elsewhere too
+			case 3: // a part is repeated elsewhere
 				from, to := draw.IntN(len(damaged)), draw.IntN(len(damaged))
 				copy(damaged[to:], bytes.Clone(damaged[from:min(len(damaged), from+1+draw.IntN(60))]))
 			}

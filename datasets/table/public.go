@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// SchemaOf returns the schema that options give without any file, for a run that has no public test file: [Infer]'s
-// counterpart. Options.Columns must have the columns to learn from, whose order is that of a sample's values. The
-// label needs classes, or the task regression. A column without categories is one of numbers. The error is an
-// [*OptionError].
+// SchemaOf returns the schema of options without any file, for a run without a public test file: [Infer]'s counterpart.
+// Options.Columns must have the columns to learn from, in the order of a sample's values. The label needs classes, or
+// the task regression. A column without categories has numbers. The error is an [*OptionError].
 //
-// Nothing is known of the training file then, so call [Options.CheckColumns] on it, and [Schema.Count].
+// SchemaOf doesn't see the training file, so call [Options.CheckColumns] and [Schema.Count] on it.
 func SchemaOf(o Options) (*Schema, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -58,7 +57,7 @@ func SchemaOf(o Options) (*Schema, error) {
 }
 
 // CheckColumns returns an [*Error] for a file that has columns which the options neither list nor ignore: probably a
-// person forgot them. It reads the header alone. The error names their positions, and their names in Private.
+// person forgot them. It reads only the header. The error has their positions in its text, and their names in Private.
 func (o Options) CheckColumns(f *File) error {
 	return f.pass(func(string) bool { return false }, func(r rows) error {
 		positions, names := o.others(r.fields())
@@ -73,8 +72,8 @@ func (o Options) CheckColumns(f *File) error {
 	})
 }
 
-// others returns the positions, from 1 on, and the names of fields that the options neither list nor ignore. A row
-// number without a name is none of them.
+// others returns the positions, from 1, and the names of fields that the options neither list nor ignore. It leaves out
+// a column of row numbers without a name.
 func (o Options) others(fields []field) (positions, names []string) {
 	known := indexOf(slices.Concat(o.Columns, []string{o.Label}, o.Ignore))
 	for i, f := range fields {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Options alone make the schema that Infer makes of the same options and a public file, if they say what it would.
+// If options are complete, SchemaOf makes the same schema as Infer from these options and a public file.
 func TestSchemaOfOptionsIsTheInferredOne(t *testing.T) {
 	o := Options{
 		Label: "y", Ignore: []string{"id"}, Categories: map[string][]string{"c": {"u", "v"}},
@@ -82,7 +82,7 @@ func TestWrongOptionsForASchema(t *testing.T) {
 	}
 }
 
-// A training file with columns that nobody listed is an error, which has their names in private alone.
+// A training file with unlisted columns is an error, which has their names in Private alone.
 func TestCheckColumns(t *testing.T) {
 	o := Options{Label: "y", Classes: []string{"0", "1"}, Columns: []string{"a", "c"}, Ignore: []string{"id"}}
 	for text, want := range map[string]string{

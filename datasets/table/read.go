@@ -53,7 +53,7 @@ func (s *Schema) Read(f *File, use Use) (*Samples, error) {
 }
 
 // Count returns the number of a training file's rows, which is public by the definition of the guarantee. It converts
-// no values, so of the errors of [Schema.Read] it finds only those that headers show.
+// no values, so it finds only those errors of [Schema.Read] that headers show.
 func (s *Schema) Count(f *File) (n int, err error) {
 	if s == nil {
 		return 0, errNoSchema
@@ -86,7 +86,7 @@ type encoder struct {
 	columns []columnReader
 	label   *labelReader // nil for predictions
 	width   int          // values of a sample
-	rows    int          // that the file's headers state, or 0
+	rows    int          // stated in the file's headers, or 0
 	out     Samples
 
 	emptyOnly bool   // of the schema
@@ -100,7 +100,7 @@ type columnReader struct {
 	at, cells int
 	index     map[string]int // of categories
 	other     int            // index of the category of all unlisted ones, or -1
-	words     map[string]int // that stand for a missing number, in canonical form
+	words     map[string]int // that mark a missing number, in canonical form
 }
 
 type labelReader struct {

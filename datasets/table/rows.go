@@ -10,12 +10,13 @@ import (
 type field struct {
 	name    string
 	shape   []int // of one row's values; nil for a single value
-	skipped bool  // rows leave out its cells, as it isn't wanted
-	// problem is the reason why the column can't be read, such as its type. It is no error unless the column is wanted.
+	skipped bool  // not wanted: rows leave out its cells
+	// problem is the reason why the column can't be read, such as its type. It is an error only if the column is
+	// wanted.
 	problem string
 }
 
-// width returns the number of cells that a row has of the field.
+// width returns the number of the field's cells in a row.
 func (f field) width() int {
 	if f.skipped {
 		return 0
@@ -48,8 +49,7 @@ func Formats() []string { return []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", 
 // maxRows bounds the rows of a training set.
 const maxRows = 1<<31 - 1
 
-// maxValues bounds the values of all rows, so that a small file that unpacks to a huge one is an error while there is
-// memory left.
+// maxValues bounds the values of all rows, so that a small file that unpacks to a huge one is an early error.
 const maxValues = 1 << 32
 
 func checkFields(fields []field) error {

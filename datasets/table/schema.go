@@ -16,8 +16,8 @@ type Schema struct {
 	emptyOnly bool // see EmptyOnly
 }
 
-// EmptyOnly makes categories take empty cells alone for missing ones, and NA and its like for texts as any other. So
-// did the programs that wrote the first version of released models, whose predictions mustn't change.
+// EmptyOnly makes only empty cells of categories missing, and treats NA and similar texts like any other. The programs
+// that wrote the first version of released models did so, and the predictions of these models mustn't change.
 func (s *Schema) EmptyOnly() { s.emptyOnly = true }
 
 // Label is the column that a model predicts.
@@ -37,7 +37,7 @@ type Column struct {
 	Clip       *Range   `json:"clip,omitempty"`
 	Scale      *Scale   `json:"scale,omitempty"`
 	Missing    *Missing `json:"missing,omitempty"`
-	Text       *Text    `json:"text,omitempty"` // of a column of texts, which is the only one
+	Text       *Text    `json:"text,omitempty"` // of a column of texts, the only column
 }
 
 // width returns the number of values that the column has in a sample.
@@ -66,7 +66,7 @@ func (c Column) checkMissing() error {
 	return c.Missing.check("missing of " + c.Name)
 }
 
-// Largest returns the largest magnitude of the samples' values in each column, 0 of texts. These are statistics of the
+// Largest returns the largest magnitude of the samples' values in each column, 0 for texts. These are statistics of the
 // rows: pass public samples only.
 func (s *Schema) Largest(public *Samples) []float32 {
 	largest := make([]float32, len(s.Columns))
@@ -203,7 +203,7 @@ func (c Column) check() error {
 	return c.checkMissing()
 }
 
-// sampleShape returns the shape of one sample: that of the only column if it has a shape, else one axis.
+// sampleShape returns the shape of one sample: the shape of the only column if it has one, else one axis.
 func (s *Schema) sampleShape(width int) []int {
 	if len(s.Columns) == 1 && len(s.Columns[0].Shape) > 0 {
 		return s.Columns[0].Shape

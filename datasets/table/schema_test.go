@@ -42,7 +42,7 @@ func reading(t *testing.T, s *Schema, path string, use Use) *Samples {
 }
 
 // By hand: categories are one-hot in their listed order; numbers are clipped and then scaled, by their column's
-// constants or else those of all; classes that are numbers are sorted by number; samples contain neither the label
+// constants or else the common ones; classes that are numbers are sorted by number; samples contain neither the label
 // nor ignored columns.
 func TestRowsBecomeSamples(t *testing.T) {
 	path := put(t, "x.csv", people)
@@ -84,8 +84,7 @@ func TestLabelsAreNoInput(t *testing.T) {
 	}
 }
 
-// "*" stands for categories that aren't listed, and not for missing ones. Predicting reads files whose labels can't
-// be read.
+// "*" means categories that aren't listed, and not missing ones. Predicting reads files whose labels can't be read.
 func TestMissingAndUnread(t *testing.T) {
 	s := infer(t, put(t, "x.csv", "c,y\nred,a\nblue,b\n"), Options{Label: "y", Categories: map[string][]string{"c": {"red", "*"}}})
 	if got, err := s.Read(open(t, put(t, "x.csv", "c,y\nred,a\n,b\n")), Training); err == nil || !strings.Contains(err.Error(), "line 3, column c: no category") {
@@ -100,7 +99,7 @@ func TestMissingAndUnread(t *testing.T) {
 	if _, err := s.Read(open(t, objects), Testing); err == nil {
 		t.Error("labels that can't be read are read")
 	}
-	// A blank line in a file of one column may be a missing value; without it the rows below would move up.
+	// A blank line in a file of one column may be a missing value. Without it later rows would move up.
 	if got, err := s.Read(open(t, put(t, "x.csv", "\nx\n\"1\n\"\n2\n\n")), Predicting); err != nil || got.N != 2 {
 		t.Errorf("blank lines around the rows: %+v, %v", got, err)
 	}

@@ -12,12 +12,12 @@ import (
 // Sketch is a fingerprint of the rows of a file; see [SketchOf]. It is private.
 type Sketch = sketch.Sketch
 
-// SketchOf returns a fingerprint of a file's rows, by which the file is recognised later. It is of the content alone:
-// it doesn't change if the file is renamed or moved, its rows or columns are put into another order, or it is saved in
-// another format; nor with any setting, since all columns count, by name. Rows are equal if the cells of all columns
+// SketchOf returns a fingerprint of a file's rows, by which the file is recognised later. It depends on the content
+// alone. It doesn't change if the file is renamed or moved, its rows or columns are reordered, or it is saved in
+// another format. No setting changes it, since all columns count, by name. Rows are equal if the cells of all columns
 // are. Numbers are equal in any notation, and fractions if they are equal in single precision; a missing cell equals
-// NaN, and true equals 1. [Sketch.Share] recognises a file to which rows were added, or of which rows were removed or
-// changed. A file with a column more or less, or with another name of a column, is another one.
+// NaN, and true equals 1. [Sketch.Share] recognises a file after rows were added, removed or changed. A file with an
+// added, removed or renamed column is a different file.
 //
 // SketchOf reads the file once and keeps some thousand hashes. It leaves out columns of a Parquet file whose type can't
 // be read. All arrays of an NPZ archive must be readable, and have the same number of rows.
@@ -74,7 +74,7 @@ type hashedColumn struct {
 func newRowHash(fields []field) rowHash {
 	var h rowHash
 	for _, f := range fields {
-		h = append(h, hashedColumn{mixed64(textHash(f.name)), f.width()}) // of no cells, if it is skipped
+		h = append(h, hashedColumn{mixed64(textHash(f.name)), f.width()}) // of no cells if it is skipped
 	}
 	return h
 }
@@ -118,7 +118,7 @@ func (c cell) hash() uint64 {
 	return textHash(c.text)
 }
 
-// numberHash hashes whole numbers as they are and fractions in single precision, as many files have them.
+// numberHash hashes whole numbers exactly, and fractions in single precision, which many files have.
 func numberHash(v float64) uint64 {
 	single := float64(float32(v))
 	switch {

@@ -69,7 +69,7 @@ func TestSketchIsOfTheContent(t *testing.T) {
 	}
 }
 
-// swapped returns the bits of v so that little-endian bytes of them are v's big-endian ones.
+// swapped returns the bits of v with bytes reversed: their little-endian bytes are v's big-endian ones.
 func swapped(v float64) uint64 {
 	u, out := math.Float64bits(v), uint64(0)
 	for range 8 {
@@ -78,9 +78,9 @@ func swapped(v float64) uint64 {
 	return out
 }
 
-// The hashes of rows never change, since ledgers keep them. These are by an implementation in Python, from the doc
-// comments alone: SplitMix64 of the sum over cells of SplitMix64(SplitMix64(SplitMix64(FNV-1a(column)) + position) xor
-// SplitMix64(value)), where a value is FNV-1a of a text or the bits of a number.
+// The hashes of rows never change, since ledgers keep them. An implementation in Python, made from the doc comments
+// alone, computed these: SplitMix64 of the sum over cells of SplitMix64(SplitMix64(SplitMix64(FNV-1a(column)) +
+// position) xor SplitMix64(value)), where a value is FNV-1a of a text or the bits of a number.
 func TestSketchForm(t *testing.T) {
 	for _, c := range []struct {
 		name, contents, want string
@@ -109,7 +109,7 @@ func hashesJSON(h uint64) string {
 	return fmt.Sprintf(`{"form":1,"rows":1,"hashes":%s}`, text)
 }
 
-// Rows that were added, removed or changed leave their share. The rows are fewer than a sketch keeps, so shares are
+// Share counts the rows that were not added, removed or changed. The rows are fewer than a sketch keeps, so shares are
 // exact.
 func TestSketchRecognisesChangedFiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -158,7 +158,7 @@ func csvPass(text string, s *Sketch) error {
 	return err
 }
 
-// A sketch leaves out columns whose type can't be read, and takes values that no schema takes.
+// A sketch leaves out columns whose type can't be read, and accepts values that no schema accepts.
 func TestSketchOfOddColumns(t *testing.T) {
 	type nested struct {
 		X    float64   `parquet:"x"`
@@ -174,7 +174,7 @@ func TestSketchOfOddColumns(t *testing.T) {
 	}
 }
 
-// Errors are those of Read, and name no column: no schema says which names are public.
+// Errors are Read's errors without the column's name: no schema says which names are public.
 func TestSketchErrors(t *testing.T) {
 	for name, contents := range map[string]string{
 		"header.csv":   secret + ",b\n",

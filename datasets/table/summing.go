@@ -9,7 +9,7 @@ import (
 
 // Bounds of the memory that a description of a file takes.
 const (
-	maxKept      = 1 << 22 // values of all columns that are kept, for medians and for how many are different
+	maxKept      = 1 << 22 // values kept of all columns, for medians and numbers of different values
 	maxKeptOfOne = 1 << 20 // values of one column
 	minKept      = 1 << 10
 	// maxWords bounds the different texts among numbers that count as words for missing values.
@@ -28,17 +28,17 @@ type summing struct {
 	seen                    map[string]int  // rows of each value; at most MaxClasses + 1
 	words                   map[string]bool // texts; at most maxWords + 1
 
-	// Of a single value a row, and of the first most values:
+	// With a single value a row, of the first most values:
 	most      int
 	kept      []float64           // numbers
 	different map[uint64]struct{} // hashes of all values
-	counted   int                 // values that are in different
+	counted   int                 // values in different
 	longest   int                 // bytes of a text
 	// Bytes and words of all texts.
 	textBytes, textWords int
 
 	last           float64
-	growing, byOne bool // whether each number is larger than the one before, and by one
+	growing, byOne bool // whether each number is larger than the previous one, and by one
 	dates          dateSniffer
 	decorated      bool // whether every text is a number with signs around it
 }
@@ -140,9 +140,8 @@ func (s *summing) summary(f field) Summary {
 	return out
 }
 
-// sentinel returns a number such as -999, in sorted numbers, that probably stands for a missing one, as text: it
-// occurs more than once, and is further from all others than they are from each other. It returns "" if there is
-// none.
+// sentinel returns, as text, a number such as -999 among sorted numbers that probably marks a missing one: it occurs
+// more than once, and is further from all others than they are from each other. It returns "" if there is none.
 func sentinel(sorted []float64) string {
 	usual := []float64{-1, -9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999}
 	low, high := sorted[0], sorted[len(sorted)-1]
@@ -179,8 +178,8 @@ func sortTexts(texts []string) {
 	})
 }
 
-// amounts reports whether the texts of a column that has numbers too probably stand for missing numbers: most
-// values are numbers, and they aren't few whole ones, such as 0, 1, 2 and 3+, each of which may be a category.
+// amounts reports whether the texts in a column with numbers probably mark missing numbers: most values are numbers,
+// and not just a few whole ones, such as 0, 1, 2 and 3+, each of which may be a category.
 func (s *summing) amounts() bool {
 	if !s.single || 2*s.texts >= s.texts+s.numbers {
 		return false

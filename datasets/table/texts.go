@@ -15,14 +15,14 @@ const (
 	maxTextBytes  = 1 << 34 // of all texts
 )
 
-// Text says that a column has texts.
+// Text describes a column of texts.
 type Text struct {
-	Length int `json:"length"` // tokens that a text is cut to, those at its two ends among them
+	Length int `json:"length"` // tokens that a text is cut to, including its two end tokens
 }
 
 func (t Text) valid() bool { return t.Length >= minTextLength && t.Length <= maxTextLength }
 
-// Text returns how the texts become tokens if the schema is of texts, and otherwise nil.
+// Text returns the description of the column of texts, or nil if the schema has no texts.
 func (s *Schema) Text() *Text {
 	if len(s.Columns) == 1 {
 		return s.Columns[0].Text
@@ -70,7 +70,7 @@ func (o Options) text(f field) (Column, error) {
 	return c, nil
 }
 
-// checkAlone returns an [*OptionError] for columns beside that of texts.
+// checkAlone returns an [*OptionError] for other columns beside a column of texts.
 func (o Options) checkAlone(columns []Column) error {
 	var others []string
 	for _, c := range columns {
@@ -87,7 +87,7 @@ func (o Options) checkAlone(columns []Column) error {
 	return optionf("text", "%s is learned from alone, and there are %s too; leave them out by --ignore %s", o.Text, listed(others), strings.Join(others[:min(len(others), 20)], ","))
 }
 
-// addText appends a row's text. A missing cell is the empty text; a cell such as NA or None may be one's words.
+// addText appends a row's text. A missing cell is the empty text; NA or None may be a text's words.
 func (e *encoder) addText(c *columnReader, v cell) error {
 	text := v.String()
 	if v.kind == number && v.missing() {

@@ -14,7 +14,7 @@ func textsOf(s *Samples) (out []string) {
 	return out
 }
 
-// Texts are read as they are, but for the blanks around them; an empty one is empty, and NA is a word.
+// Texts are read unchanged, except for blanks around them; an empty cell is an empty text, and NA is a word.
 func TestTextsAreRead(t *testing.T) {
 	f := open(t, put(t, "x.csv", "id,review,y\n1,\" A good\nfilm, \"\"really\"\". \",pos\n2,,neg\n3,NA,neg\n4,12.50,pos\n5,a\x00b,pos\n"))
 	s, err := Infer(f, Options{Label: "y", Text: "review", Ignore: []string{"id"}})
@@ -74,7 +74,7 @@ func TestTextOptions(t *testing.T) {
 	}
 }
 
-// Files that share no text share no row, though all labels are equal; those that do are found.
+// Files that share no text share no row, even if all labels are equal; shared texts are found.
 func TestOverlapOfTexts(t *testing.T) {
 	var a, b strings.Builder
 	a.WriteString("review,y\n")
@@ -105,7 +105,7 @@ func TestOverlapOfTexts(t *testing.T) {
 	}
 }
 
-// A schema that was read from a file may be anything.
+// A schema that was read from a file may have any values.
 func TestHostileTextSchemas(t *testing.T) {
 	label := Label{Name: "y", Task: Classification, Classes: []string{"a", "b"}}
 	text := func(n int) *Text { return &Text{Length: n} }

@@ -7,18 +7,19 @@ import (
 	"slices"
 )
 
-// Units says whose each row of a file is. Its fields are private statistics of a private file. A unit is the text of
-// its cells, without the blanks around it, or a number in formats that have numbers.
+// Units assigns each row of a file to its unit, such as a person. Its fields are private statistics of a private file.
+// A unit is the text of its cells, without the blanks around it, or a number in formats that have numbers.
 type Units struct {
 	Of     []int32  // the unit of each row, an index of Values
 	Values []string // the units
 }
 
-// exactNumbers is the largest magnitude of a unit's number. Numbers of files are read in double precision, which merges
-// whole ones from 2^53 on. Two persons would be one unit, and without the one it could keep other rows of the second.
+// exactNumbers is the largest magnitude of a unit's number. Numbers are read in double precision, which merges whole
+// numbers of 2^53 and above. Two persons would be one unit, and removing one could change which rows of the other are
+// kept.
 const exactNumbers = 1<<53 - 1
 
-// ReadUnits reads the column that says whose each row is. A missing column, a missing cell and a number that may not be
+// ReadUnits reads the column that names each row's unit. A missing column, a missing cell and a number that may not be
 // exact are an [*Error], which quotes no cell.
 func ReadUnits(f *File, column string) (*Units, error) {
 	u, known := &Units{}, map[string]int32{}
@@ -78,7 +79,7 @@ func HasColumn(f *File, column string) (has bool, err error) {
 	return has, err
 }
 
-// Count returns the number of rows if at most most of each unit are kept.
+// Count returns the number of rows if at most most rows of each unit are kept.
 func (u *Units) Count(most int) int {
 	counts, kept := make([]int, len(u.Values)), 0
 	for _, i := range u.Of {
@@ -89,9 +90,9 @@ func (u *Units) Count(most int) int {
 	return kept
 }
 
-// Keep returns the positions of the rows that are kept, ascending: of each unit the most rows of the lowest rank. rank
-// is a function of a unit's value and of a row's number among the unit's rows, from 0. So which rows of a unit are kept
-// depends on no other unit.
+// Keep returns the positions of the kept rows, ascending: the rows of lowest rank in each unit, at most most of them.
+// rank is a function of a unit's value and of a row's number among the unit's rows, from 0. So the kept rows of a unit
+// don't depend on other units.
 func (u *Units) Keep(most int, rank func(value string, row int) uint64) []int32 {
 	of := make([][]int32, len(u.Values))
 	for row, i := range u.Of {
@@ -151,7 +152,7 @@ func (s *Samples) Only(rows []int32) *Samples {
 	return out
 }
 
-// leftOut returns the names of the columns that nothing is learned from.
+// leftOut returns the names of the columns that aren't learned from.
 func (o Options) leftOut() []string {
 	if o.Unit == "" {
 		return o.Ignore

@@ -35,8 +35,8 @@ func rankOf(value string, row int) uint64 {
 	return h.Sum64()
 }
 
-// Each unit keeps at most its rows, and with a unit more, put anywhere between the others' rows, the others
-// keep theirs.
+// Each unit keeps at most the limit of rows. After another unit is added, anywhere between the others' rows, the others
+// keep the same rows.
 func TestKeptRowsOfAUnitDependOnNoOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "new"}), 1, 40).Draw(t, "rows")
@@ -94,7 +94,7 @@ func TestUnitIsNoColumnToLearnFrom(t *testing.T) {
 	}
 }
 
-// Whole numbers from 2^53 on are rounded, so that 2^53 and 2^53+1 would be one unit. NaN says nothing about a row.
+// Whole numbers from 2^53 on are rounded, so 2^53 and 2^53+1 would be one unit. NaN is no unit.
 func TestReadUnitsOfNumbers(t *testing.T) {
 	of := func(descr string, ids any) (*Units, error) {
 		return ReadUnits(open(t, put(t, "rows.npz", npz(t, zip.Store, map[string]string{
@@ -122,7 +122,7 @@ func TestReadUnitsOfNumbers(t *testing.T) {
 	}
 }
 
-// A column of texts tells them apart.
+// A column of texts distinguishes them.
 func TestUnitsOfLongTexts(t *testing.T) {
 	u, err := ReadUnits(open(t, put(t, "rows.csv", "who,x\n9007199254740992,1\n9007199254740993,1\n")), "who")
 	if err != nil || len(u.Values) != 2 {

@@ -3,7 +3,7 @@ package table
 import "math"
 
 // Unnamed reports whether the first column had no name when the file was last read. R's write.csv and pandas's to_csv
-// write row numbers or names there, and no schema has such a column, so that it is left out.
+// write row numbers or names there, and no schema has such a column, so it is left out.
 func (f *File) Unnamed() bool { return f != nil && f.unnamed }
 
 // checkUnnamed returns an error for a first column without a name that isn't a row number or name: its values would

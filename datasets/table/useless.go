@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Numbers of rows from which a pattern is no chance.
+// Minimum numbers of rows for which chance can't explain a pattern.
 const (
-	fewNumbered = 3  // rows that are numbered from 0 or 1
-	someRows    = 5  // rows that are numbered from elsewhere
+	fewNumbered = 3  // rows numbered from 0 or 1
+	someRows    = 5  // rows numbered from another number
 	manyRows    = 20 // rows with values that only grow, or are all different
 )
 
-// nearlyAll is the share of different values from which a text is a name of its row.
+// nearlyAll is the minimum share of different values for which texts are names of their rows.
 const nearlyAll = 0.9
 
-// useless sets the reason why a model should not learn from the column, if there is one, and takes back what out
-// says of its values otherwise.
+// useless sets the reason why a model should not learn from the column, if there is one, and whether its texts are
+// prose.
 func (s *summing) useless(out *Summary) {
 	n := s.numbers + s.texts
 	switch {
@@ -53,11 +53,11 @@ func (s *summing) useless(out *Summary) {
 	}
 }
 
-// Bounds from which texts are prose.
+// Lower bounds for prose.
 const (
 	minProse  = 3  // different texts
 	longProse = 40 // bytes of a text on average
-	manyWords = 5  // words of a text on average, which more than this are prose
+	manyWords = 5  // words of a text on average; prose has more
 )
 
 // prose reports whether a column has texts of several words, of which more than half are different.
@@ -98,8 +98,8 @@ func NamesID(name string) bool {
 	return false
 }
 
-// decorated reports whether a text is a number with a currency, a unit in percent or separators of thousands, or
-// with a decimal comma.
+// decorated reports whether a text is a number with a currency, a percent sign, separators of thousands or a decimal
+// comma.
 func decorated(text string) bool {
 	stripped := strings.Map(func(r rune) rune {
 		if strings.ContainsRune("$€£¥%,_ \u00a0'", r) {
@@ -145,7 +145,7 @@ type dateSniffer struct {
 	first   cell
 }
 
-// minDates is the number of whole numbers such as 20240131 that are dates by no chance.
+// minDates is the minimum number of whole numbers such as 20240131 that can't be dates by chance.
 const minDates = 5
 
 func (s *dateSniffer) add(v cell) {
@@ -165,7 +165,7 @@ func (s *dateSniffer) add(v cell) {
 		s.other = true
 		return
 	}
-	var fit []string // dates such as 1/2/2006 have several notations, of which later values leave some
+	var fit []string // dates such as 1/2/2006 fit several notations; later values rule some out
 	for _, layout := range s.layouts {
 		if t, err := time.Parse(layout, text); err == nil && (t.Year() == 0 || t.Year() >= 1800 && t.Year() <= 2200) {
 			fit = append(fit, layout)

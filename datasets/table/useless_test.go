@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each column is described as one that a model should, or should not, learn from.
+// The description says for each column whether a model should learn from it.
 func TestUselessColumns(t *testing.T) {
 	const rows = 40
 	for name, c := range map[string]struct {
@@ -140,7 +140,7 @@ func TestUnnamedColumn(t *testing.T) {
 	}
 }
 
-// A number that stands for a missing one is found, and an outlier isn't.
+// A number that marks missing ones is found, and an outlier isn't.
 func TestSentinel(t *testing.T) {
 	for values, want := range map[string]string{
 		"3 -999 4 10 -999 7":   "-999",

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The bounds of a verdict by hand: 100 rows are expected of 10,000 at a chance of 1 %, with a standard deviation of
-// 9.95, and 5,000 at 50 %, with one of 50. One row is never many.
+// The bounds of a verdict by hand: of 10,000 rows 100 are expected at a chance of 1 %, with a standard deviation of
+// 9.95, and 5,000 at 50 %, with a standard deviation of 50. One row is never many.
 func TestOverlapBounds(t *testing.T) {
 	for _, c := range []struct {
 		o    Overlap
@@ -31,7 +31,7 @@ func TestOverlapBounds(t *testing.T) {
 	}
 }
 
-// Of 100 rows ten are like another one: a share of 0.1, with an uncertainty of two standard deviations and one row.
+// Of 100 rows ten equal another one: a share of 0.1, with an uncertainty of two standard deviations and one row.
 func TestOverlapChance(t *testing.T) {
 	var rows, alike []string
 	for i := range 100 {
@@ -60,14 +60,14 @@ func TestOverlapOfLabelsAndZeros(t *testing.T) {
 	if got := overlapOf(t, numbers, "a,y", []string{"1,0", "2,1", "0,5"}, []string{"1,-0", "-0,5", "2,-1"}); got.Shared != 2 {
 		t.Errorf("numbers: %+v", got)
 	}
-	// Labels below the shift are negative once they are scaled, and are no ends of the clipping.
+	// Scaled labels below the shift are negative. Only labels outside 0 to 10 are clipped.
 	numbers.Clip, numbers.Scale = map[string][2]float64{"y": {0, 10}}, map[string][2]float64{"y": {3, 7}}
 	if got := overlapOf(t, numbers, "a,y", []string{"1,1", "2,9", "3,-5"}, []string{"1,2", "2,8", "3,0"}); got.Shared != 1 {
 		t.Errorf("scaled numbers: %+v", got)
 	}
 }
 
-// A library's text may cite the file.
+// A library's text may quote the file.
 func TestLibrariesErrorsArePrivate(t *testing.T) {
 	panics := func() (err error) {
 		defer recoverParquet(&err)

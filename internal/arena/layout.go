@@ -24,7 +24,7 @@ type Instruction interface {
 // align is the granularity of offsets, so that each buffer begins on a cache line for any number of samples.
 const align = 16
 
-// buffer is the size of a value's buffer, and how long the value needs it.
+// buffer is the size of a value's buffer and the value's lifetime.
 type buffer struct {
 	compile.Lifetime
 	size int

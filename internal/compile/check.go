@@ -91,13 +91,13 @@ func checkGraph(src Source) (err error) {
 }
 
 // changed returns the error for a node that is still in use after Gorgonia took it out of its graph. Gorgonia recycles
-// such a node as the next one that is made, so that its former users compute something else.
+// such a node for the next new one, so its former users compute something else.
 func changed(n *gorgonia.Node) error {
 	return fmt.Errorf("node %q or an operand of it isn't what it was made as: Gorgonia takes 1-x and 1+x out of their graph when Log is taken of them; use Log1p there", graph.Label(n))
 }
 
-// checkNode checks one node: its shape, its operands, that it still is what it was made as, and that the source lists
-// it if no operation computes it.
+// checkNode checks one node: its shape, its operands, that it hasn't changed since it was made, and that the source
+// lists it if no operation computes it.
 func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 	for _, s := range n.Shape() {
 		if s < 1 {
@@ -154,7 +154,7 @@ func checkBound(n *gorgonia.Node) error {
 	return nil
 }
 
-// checkWindow refuses windows that don't fit into their image: Gorgonia reads past its end, in goroutines of its own.
+// checkWindow refuses windows that don't fit into their image: Gorgonia reads past the image, in its own goroutines.
 func checkWindow(n *gorgonia.Node, below []*gorgonia.Node) error {
 	kind, f := graph.Kind(n.Op()), graph.FieldsOf(n.Op())
 	var padH, padW int

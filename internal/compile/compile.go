@@ -149,7 +149,7 @@ func (t *tracer) param(i int, n *gorgonia.Node, names map[string]bool) error {
 	return nil
 }
 
-// checkAllBound reports parameters of which some have values bound and some don't.
+// checkAllBound reports parameters if some have bound values and others don't.
 func checkAllBound(params gorgonia.Nodes) error {
 	free := func(n *gorgonia.Node) bool { return n.Value() == nil }
 	bound := func(n *gorgonia.Node) bool { return n.Value() != nil }
@@ -212,7 +212,7 @@ func (t *tracer) compile(src Source) error {
 	return t.decay(cost)
 }
 
-// derived returns the instructions of Prepare that compute what the other lists read.
+// derived returns the instructions of Prepare that compute the values read by the other lists.
 func (t *tracer) derived() []Instruction {
 	var ends []ID
 	for _, list := range [][]Instruction{t.prog.Predict, t.prog.Forward, t.prog.Backward} {

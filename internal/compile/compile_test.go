@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Ten samples and ten classes must not be taken for one another.
+// The compiler must not confuse ten samples with ten classes.
 func TestBatchIsNotASize(t *testing.T) {
 	g := enginetest.NewG(10, 1)
 	x, w, b := g.In("x", 10), g.Param("w", 10, 10), g.Param("b", 1, 10)
@@ -69,7 +69,7 @@ func TestUnboundParameters(t *testing.T) {
 // A parameter is read through strides, or through a copy where strides can't express a rearrangement.
 func TestRearrangedParameters(t *testing.T) {
 	for name, c := range map[string]struct {
-		shape  []int // of the part of the transposed parameter that is used
+		shape  []int // of the used part of the transposed parameter
 		copied bool
 	}{
 		"an axis split":        {[]int{1, 2, 2, 3}, false},
@@ -95,7 +95,7 @@ func TestRearrangedParameters(t *testing.T) {
 	}
 }
 
-// A refused operation stays refused behind others, at a batch of one too.
+// A refused operation stays refused after other operations, also at a batch of one.
 func TestRefusedBehindOtherOperations(t *testing.T) {
 	for want, build := range map[string]func(g *enginetest.G) (compile.Source, error){
 		"average pooling": func(g *enginetest.G) (compile.Source, error) {

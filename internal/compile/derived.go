@@ -6,8 +6,8 @@ import (
 	"github.com/dptrain/dptrain/internal/graph"
 )
 
-// compact removes derived values that no instruction writes, and views of them, so that engines compute no value that
-// nothing reads.
+// compact removes derived values that no instruction writes, and views of them, so that engines compute no unused
+// value.
 func (t *tracer) compact() {
 	p := t.prog
 	written := map[ID]bool{}
@@ -71,8 +71,8 @@ func (t *tracer) compact() {
 	move(&p.Output.Value)
 }
 
-// decay sets what the cost has besides the samples' costs: a gradient that belongs to no sample, and that no clipping
-// sees. It is known to all who know the parameters.
+// decay sets the gradient of the cost's terms that belong to no sample, which isn't clipped. It depends on the
+// parameters alone.
 func (t *tracer) decay(cost traced) error {
 	p := t.prog
 	for i, norm := range cost.norms {

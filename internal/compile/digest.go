@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// digest returns a hash of what the graph computes: operations, constants, shapes without the batch, and the edges. It
+// digest returns a hash of the graph's computation: operations, constants, shapes without the batch, and the edges. It
 // leaves out names and the values of inputs and parameters.
 func digest(src Source) [sha256.Size]byte {
 	h := sha256.New()
@@ -44,13 +44,13 @@ func digest(src Source) [sha256.Size]byte {
 
 func writeOperation(h hash.Hash, op gorgonia.Op) {
 	fmt.Fprintf(h, " %T %v ", op, op)
-	switch graph.Kind(op) { // whose text and hash leave these settings out
+	switch graph.Kind(op) { // text and hash of these kinds leave settings out
 	case "dropoutOp":
 		fmt.Fprintf(h, "%v ", graph.FieldsOf(op).Float("probability"))
 	case "GroupNormOp":
 		fmt.Fprintf(h, "%v ", graph.FieldsOf(op).Float("epsilon"))
 	}
-	// Some operations can't hash themselves: their type and text stand for them.
+	// Some operations can't hash themselves: hash their type and text instead.
 	defer func() { _ = recover() }()
 	op.WriteHash(h)
 }

@@ -14,16 +14,16 @@
 //
 // Inputs and parameters have names of their own: Gorgonia takes two nameless nodes of one shape for the same node.
 // Every other leaf must be a constant made by gorgonia.NewConstant: otherwise a parameter that its user forgot to list
-// would stay constant, and no error would tell. The cost may be a mean by gorgonia.Mean, whose division by the batch
-// size is left out. It must not be divided by a constant equal to that size. Training divides by the expected batch
-// size, so such gradients would be divided twice, far below the clipping norm and so below the noise.
+// would stay constant without an error. The cost may be a mean by gorgonia.Mean, whose division by the batch size is
+// left out. It must not be divided by a constant equal to that size. Training divides by the expected batch size, so
+// such gradients would be divided twice, far below the clipping norm and so below the noise.
 //
 // # The rewrite
 //
-// Rules of this package differentiate the graph in reverse, instead of gorgonia.Grad. Reverse mode meets every use of a
-// parameter with exactly the pair that the per-sample gradient is made of: the operand x, and δ, the cost's gradient
-// with respect to the result. So the rules have both factors at hand. Package enginetest checks the rules against
-// Gorgonia's own differentiation and against central differences. There is a rule for each use of a parameter:
+// Rules of this package differentiate the graph in reverse, instead of gorgonia.Grad. At every use of a parameter,
+// reverse mode has exactly the two factors of the per-sample gradient: the operand x, and δ, the cost's gradient with
+// respect to the result. Package enginetest checks the rules against Gorgonia's own differentiation and against central
+// differences. There is a rule for each use of a parameter:
 //
 //	product     y = x W        g_i = x_iᵀ δ_i            ‖g_i‖² = ‖x_i‖² ‖δ_i‖²   Σ c_i g_i = xᵀ diag(c) δ
 //	convolution y = W * x      g_i = δ_i im2col(x_i)     of the materialized g_i, which is small
@@ -45,11 +45,11 @@
 // # Integers
 //
 // An input of integers indexes rows of tables ([Lookup]) and nothing else. An instruction reads the whole input
-// unchanged. There is no rule for arithmetic on integers, for slices of an input of integers, or for several such
-// inputs put together. [Program.Range] bounds the indices. Engines refuse data outside this range before anything runs,
+// unchanged. There is no rule for arithmetic on integers, for slices of an input of integers, or for concatenated
+// inputs of integers. [Program.Range] bounds the indices. Engines refuse data outside this range before anything runs,
 // since kernels don't check indices.
 //
-// # What is refused
+// # Refused operations
 //
 // An operation with state lets a sample influence the next one. An operation that draws random numbers gives different
 // models for the same key, except for dropout, whose draws engines take from the run's key. So the package lists the
@@ -57,22 +57,22 @@
 // Every other operation is a [RefusedError], which says why and what to use instead. Package enginetest checks the
 // gradient of every operation that isn't refused against differences.
 //
-// Gorgonia takes two equal operations on one node for one node, and its hashes leave out the probability of a dropout
-// and the epsilon of GroupNorm. So two dropouts of one node are the first one, with one probability and one draw.
+// Gorgonia merges two equal operations on one node, and its hashes leave out the probability of a dropout and the
+// epsilon of GroupNorm. So two dropouts of one node become the first one, with one probability and one draw.
 //
 // Package graph reads operands from the nodes, never through Gorgonia's graph. Compile also checks that every node
-// still has the hash that it was made with, because Gorgonia reuses nodes that it has removed, even if other nodes
-// still refer to them.
+// still has its original hash, because Gorgonia reuses nodes that it has removed, even if other nodes still refer to
+// them.
 //
 // No graph makes Compile panic, and no program that it returns should make an engine panic. Compile checks shapes,
 // windows and operands first, because some of Gorgonia's operations panic in goroutines of their own.
 //
 // # The program
 //
-// A [Program] is data that knows no device. Its [Value]s are typed tensors of one sample. Inputs, and what instructions
-// write, have a row for each sample; parameters, constants and views of them are the same for all. [Instruction]s are
-// in order: Predict computes the output, Forward the cost's terms, Backward the factors of the gradients. Each
-// instruction acts on every sample by itself, so an engine may process any number of samples at a time.
+// A [Program] is data, independent of any device. Its [Value]s are typed tensors of one sample. Inputs, and results of
+// instructions, have a row for each sample; parameters, constants and views of them are the same for all.
+// [Instruction]s are in order: Predict computes the output, Forward the cost's terms, Backward the factors of the
+// gradients. Each instruction acts on every sample by itself, so an engine may process any number of samples at a time.
 //
 // The comment beside each [Op] defines its arithmetic; one row of a table says which operands it takes and reads, and
 // what it may do in place. A strided [View] gives the positions that elements move from or to: instructions read
@@ -81,7 +81,7 @@
 //
 // After Backward, a [Reduction] for each parameter describes its per-sample gradient. The gradient of a matrix, a
 // filter or a table that is used once isn't materialized: an engine chooses how to measure and sum it. It must sum the
-// very numbers that it measured.
+// same numbers that it measured.
 //
 // A program assigns no memory. [Lifetimes] returns the range of instructions that need each value,
 // [Instruction.InPlace] returns the operand whose buffer a result may reuse, and [Kept] returns the values that the

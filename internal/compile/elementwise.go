@@ -8,8 +8,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// unary lowers a function of one operand. A sample's values take an instruction and a number is computed at once; a sum
-// over the batch allows the negative only.
+// unary lowers a function of one operand. For a sample's values it emits an instruction, and it computes a number
+// directly. A sum over the batch allows only the negative.
 func unary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f, ok := funcOf(n, Abs, unaryEnd)
 	if !ok {
@@ -46,7 +46,7 @@ func unary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return out, nil
 }
 
-// funcOf returns the function of an elementwise operation among those from one on, to another, and whether it is there.
+// funcOf returns the function of an elementwise operation if it is one of from, …, to-1, and whether it is.
 func funcOf(n *gorgonia.Node, from, to Func) (Func, bool) {
 	operator := graph.Operator(n.Op())
 	for f := from; f < to; f++ {
@@ -76,7 +76,7 @@ func binary(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return t.elementwise(n, f, in[0], in[1])
 }
 
-// between returns the rule of the larger or the smaller of two values.
+// between returns the rule for the maximum or the minimum of two values.
 func between(f Func) rule {
 	return func(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return t.elementwise(n, f, in[0], in[1])
@@ -183,7 +183,7 @@ func ofPartialSum(n *gorgonia.Node) error {
 }
 
 // isBatch and perBatch report whether a number is the graph's batch size or its inverse, given as a literal rather than
-// read off a shape. For a batch of 1 or 2 they return false: 1 changes nothing, and 1/2 is the usual factor of a
+// read from a shape. For a batch of 1 or 2 they return false: 1 changes nothing, and 1/2 is the usual factor of a
 // square.
 func (t *tracer) isBatch(v traced) bool {
 	return v.class == scalar && v.constant && t.batch > 2 && v.number == float64(t.batch)
@@ -194,7 +194,7 @@ func (t *tracer) perBatch(v traced) bool {
 }
 
 // dividedTwice returns the error for a cost that takes its own mean. Training divides by the expected batch size, and
-// gradients divided twice are far below the clipping norm and drown in its noise.
+// gradients divided twice are far below the clipping norm and its noise.
 func (t *tracer) dividedTwice(n *gorgonia.Node) error {
 	return fmt.Errorf("%w: node %q divides the cost by %d, the graph's batch size; training divides by the expected batch size already and would seem dead: use the sum alone, or gorgonia.Mean, or build the graph for another batch size if the number means something else", ErrSource, graph.Label(n), t.batch)
 }

@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// ErrSource is wrapped by every error about a graph that can't be trained privately as it stands.
+// ErrSource is wrapped by every error about a graph that can't be trained privately.
 var ErrSource = errors.New("graph can't be trained privately")
 
 // MixError reports an operation that lets samples of a batch see one another. The cost then isn't a sum over samples,
@@ -59,7 +59,7 @@ func ofBatchSize(n *gorgonia.Node) error {
 	return refuse(n, "it computes with the batch size of the graph, which no sample has by itself", "numbers that don't come of the batch axis")
 }
 
-// readsIntegers returns the error for an operation on integers other than indexing by them.
+// readsIntegers returns the error for an operation on integers other than indexing.
 func readsIntegers(n *gorgonia.Node) error {
 	return refuse(n, "it reads integers", "integers as indices of ByIndices only, and floating-point numbers elsewhere")
 }

@@ -2,7 +2,7 @@ package compile
 
 import "github.com/dptrain/dptrain/internal/graph"
 
-// Operation and the functions below show tests what the package knows of operations.
+// Operation and the functions below give tests access to the package's lists of operations.
 type Operation struct {
 	Kind, Operator, Made, Refused, Instead, Limits string
 	Ruled                                          bool // has a rule, or is read with its users
@@ -27,7 +27,8 @@ func Contiguous(v View) bool { return v.contiguous() }
 
 func Within(v View, size int) bool { return v.within(size) }
 
-// Operated returns all operations but opEnd, those that may add to their results, and those that may be in Prepare.
+// Operated returns all operations except opEnd, the ones that may add to their results, and the ones that may be in
+// Prepare.
 func Operated() (all, adding, once []Op) {
 	for op := range opEnd {
 		all = append(all, op)

@@ -33,7 +33,7 @@ func evaluated(t *testing.T, shape []int, values []float64, draw func(g *gorgoni
 	return nil
 }
 
-// What the list of operations says of Gorgonia's own, by Gorgonia's machine.
+// Gorgonia's machine confirms the statements about Gorgonia in the list of operations.
 func TestReasonsAreTrue(t *testing.T) {
 	must := gorgonia.Must
 	// The cost Σ (x ⊗ v)² has the gradient 2x·Σv².
@@ -71,7 +71,7 @@ func TestReasonsAreTrue(t *testing.T) {
 		t.Error("Gorgonia's gradient of the outer product is right: give it a rule")
 	}
 
-	// Ones averaged over windows of 2×1 are ones; in an image three wide Gorgonia doesn't say so.
+	// Ones averaged over windows of 2×1 are ones; in an image three wide Gorgonia computes other values.
 	ones := evaluated(t, []int{1, 1, 4, 3}, slices.Repeat([]float64{1}, 12), func(_ *gorgonia.ExprGraph, x node) node {
 		return must(gorgonia.AveragePool2D(x, tensor.Shape{2, 1}, []int{0, 0}, []int{2, 1}))
 	})
@@ -133,7 +133,7 @@ func differentiable(op func(x node) (node, error)) (yes bool) {
 	return err == nil
 }
 
-// Of equal operands the first has the gradient of their larger and of their smaller, and of others the one that is it.
+// If operands are equal, the first has the gradient of maximum and minimum; otherwise the result's operand has it.
 func TestGradientOfTheLarger(t *testing.T) {
 	for _, c := range []struct {
 		f    compile.Func

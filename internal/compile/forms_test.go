@@ -105,9 +105,9 @@ func predicted(t *testing.T, p *compile.Program, row ...[]float32) []float32 {
 	return out[0]
 }
 
-// A mean over the batch is a sum of samples' costs divided by the batch size, which training does. So each sample's
-// cost is divided by the number of its own elements alone: the gradient of c·Σ h_k²/K with h = xw is 2c·x_i·h_k/K,
-// whatever the batch.
+// A mean over the batch is a sum of samples' costs divided by the batch size, and training does that division. So each
+// sample's cost is divided only by the number of its own elements: the gradient of c·Σ h_k²/K with h = xw is
+// 2c·x_i·h_k/K, for any batch.
 func TestMeanCosts(t *testing.T) {
 	x := []float32{0.5, -0.25, 0.125}
 	square := func(g *enginetest.G, h node) node { return g.Do(gorgonia.Square(h)) }
@@ -158,7 +158,7 @@ func TestMeanCosts(t *testing.T) {
 	}
 }
 
-// Weight decay: the factor of each parameter's own gradient, 2λ for λ‖θ‖², and whether it is of the mean.
+// Weight decay: the factor of each parameter's own gradient, 2λ for λ‖θ‖², and whether the mean has it.
 func TestDecay(t *testing.T) {
 	type parts struct {
 		sum, mean, w, v, u node // Σ cost, mean cost, parameters [3, 4], [4, 2] and [1, 2]
@@ -279,8 +279,8 @@ func TestDecay(t *testing.T) {
 	}
 }
 
-// ByIndices along an inner axis is Concat of Slices. Gorgonia's own forward pass (v0.9.18) is wrong there, as package
-// tensor's ByIndices is, so no machine of Gorgonia's is the judge of it.
+// ByIndices along an inner axis is Concat of Slices. Gorgonia's own forward pass (v0.9.18) is wrong there, because
+// package tensor's ByIndices is, so the test doesn't use Gorgonia's machine.
 func TestIndicesAlongInnerAxes(t *testing.T) {
 	for _, axis := range []int{1, 2} {
 		for _, list := range [][]int{{0}, {2, 1, 0}, {0, 2}, {1, 1, 1}, {0, 1, 2, 2, 0}, {2, 2, 1}, {1, 2, 0, 1, 2}} {
@@ -328,7 +328,7 @@ func TestIndicesAlongInnerAxes(t *testing.T) {
 			}
 		}
 	}
-	// A list of indices in another shape picks the same.
+	// A list of indices in another shape picks the same elements.
 	agrees(t, squared(func(g *enginetest.G) node {
 		at := gorgonia.NewConstant(tensor.New(tensor.WithShape(2, 2), tensor.WithBacking([]int{0, 1, 0, 2})), gorgonia.In(g.Graph))
 		w := g.Do(gorgonia.ByIndices(g.Param("w", 3, 2), g.Do(gorgonia.Reshape(at, tensor.Shape{4})), 0))
@@ -336,8 +336,8 @@ func TestIndicesAlongInnerAxes(t *testing.T) {
 	}))
 }
 
-// A prediction drops nothing, also where a dropout is the output; each dropout has draws of its own; the probability is
-// part of the digest, and so is GroupNorm's epsilon.
+// A prediction drops nothing, even if a dropout is the output. Each dropout has its own draws. The digest includes the
+// probability, and GroupNorm's epsilon.
 func TestDropout(t *testing.T) {
 	build := func(probability float64, last bool) source {
 		return func(g *enginetest.G) (compile.Source, error) {
@@ -384,7 +384,7 @@ func TestDropout(t *testing.T) {
 			if slices.Max(taken) > 1 {
 				t.Errorf("dropouts share draws: %v", taken)
 			}
-			// The way back drops what the way there drops.
+			// The backward pass drops the same elements as the forward pass.
 			for _, in := range p.Backward {
 				back := func(f compile.Instruction) bool { return f.Op == in.Op && f.Draw == in.Draw && f.Scalar == in.Scalar }
 				if in.Op == compile.Dropout && !slices.ContainsFunc(p.Forward, back) {
@@ -393,7 +393,7 @@ func TestDropout(t *testing.T) {
 			}
 		}
 	}
-	// Gorgonia takes two dropouts of one node for one, as the package comment says.
+	// Gorgonia merges two dropouts of one node, as the package comment says.
 	g := enginetest.NewG(1, 1)
 	h := hidden(g, 2)
 	if a, b := g.Do(gorgonia.Dropout(h, 0.1)), g.Do(gorgonia.Dropout(h, 0.5)); a != b {
@@ -452,8 +452,8 @@ func TestGroupNorm(t *testing.T) {
 	}
 }
 
-// A product with a weight of low rank is two products, none of whose gradients is materialized, and a weight of low
-// rank is equal to the plain product.
+// A product with a weight of low rank is two products, whose gradients aren't materialized, and equals the product with
+// the multiplied weight.
 func TestLowRank(t *testing.T) {
 	low := func(g *enginetest.G) node {
 		return g.Do(gorgonia.Mul(g.In("x", 3), g.Do(gorgonia.Mul(g.Param("w", 3, 2), g.Param("v", 2, 4)))))
@@ -507,14 +507,14 @@ func TestTurnedProduct(t *testing.T) {
 	}
 }
 
-// A parameter has its gradient through a matrix that it is the first part of, before a constant.
+// A parameter has its gradient through a matrix whose first part it is, before a constant.
 func TestParameterBesideAConstant(t *testing.T) {
 	agrees(t, squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Mul(g.In("x", 3), g.Do(gorgonia.Concat(0, g.Param("w", 1, 2), matrix(2, 2)))))
 	}))
 }
 
-// What is derived for the output alone is computed, too.
+// Values derived for the output alone are computed, too.
 func TestDerivedForTheOutput(t *testing.T) {
 	g := enginetest.NewG(2, 1)
 	x, w, v := g.In("x", 2), g.Param("w", 2, 1), g.Param("v", 2, 1)

@@ -57,7 +57,7 @@ var funcNames = map[Func]string{
 	Pow: "pow", Lt: "lt", Gt: "gt", Lte: "lte", Gte: "gte", Eq: "eq", Ne: "ne", Maximum: "max", Minimum: "min",
 }
 
-// String returns the function's name, which is that of Gorgonia's operator.
+// String returns the function's name, which Gorgonia's operator has too.
 func (f Func) String() string { return funcNames[f] }
 
 // Unary returns f(x) for a unary function. It is the definition that tests check engines' kernels against.

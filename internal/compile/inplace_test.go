@@ -2,7 +2,7 @@ package compile
 
 import "testing"
 
-// A view whose stride is so long that its last position overflows isn't within any value.
+// A view whose last position overflows, because of a long stride, isn't inside any value.
 func TestViewsDontOverflow(t *testing.T) {
 	for _, v := range []View{
 		{Shape: []int{3}, Strides: []int{1 << 62}}, {Shape: []int{5}, Strides: []int{1 << 62}}, {Shape: []int{1 << 20}, Strides: []int{1 << 44}},

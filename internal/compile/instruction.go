@@ -2,8 +2,8 @@ package compile
 
 import "slices"
 
-// Instruction is one step of a program. It acts on each sample's rows of its values by itself, and replaces its result,
-// or adds to it if Accumulate is set. Each field but Op, In and Out belongs to some operations only.
+// Instruction is one step of a program. It acts on each sample's rows by themselves, and replaces its result, or adds
+// to it if Accumulate is set. Each field except Op, In and Out belongs to some operations only.
 type Instruction struct {
 	Op         Op
 	Func       Func // elementwise operations

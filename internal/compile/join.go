@@ -8,8 +8,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// concat lowers concatenation along a sample's own axis: each part is added to its place in the result, which begins
-// as zeros.
+// concat lowers concatenation along a sample's own axis: each part is added to its range of the result, which begins as
+// zeros.
 func concat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	below, axis := graph.Children(n), graph.FieldsOf(n.Op()).Int("axis")
 	if !slices.ContainsFunc(in, func(v traced) bool { return v.class != shared || v.overBatch }) {
@@ -29,7 +29,7 @@ func concat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	if err != nil {
 		return traced{}, err
 	}
-	whole := graph.Shape(n) // without the batch axis, unless rows lie along it
+	whole := graph.Shape(n) // without the batch axis, unless rows are along it
 	own := axis
 	if t.batch > 1 && !folded || t.batch == 1 && axis > 0 && whole[0] == 1 {
 		whole, own = per, axis-1
@@ -66,7 +66,7 @@ func (t *tracer) concatShared(n *gorgonia.Node, in []traced, axis int) (traced, 
 	return traced{class: shared, id: id, shape: shape, view: ViewOf(shape)}, nil
 }
 
-// sideBySide returns the views of a whole in which pieces lie one after another along an axis.
+// sideBySide returns the views of a whole in which pieces follow one another along an axis.
 func sideBySide(whole []int, pieces [][]int, axis int) []View {
 	var out []View
 	at := ViewOf(whole)
@@ -125,8 +125,8 @@ func groupNorm(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return out, nil
 }
 
-// dropout lowers dropout. A sample's draws come from the run's key, the step and the sample's number, and the
-// prediction leaves it out.
+// dropout lowers dropout. A sample's draws come from the run's key, the step and the sample's number. The prediction
+// has no dropout.
 func dropout(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v, f := in[0], graph.FieldsOf(n.Op())
 	p := f.Float("probability")

@@ -41,11 +41,10 @@ func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return v, nil // a constant of integers, or a sum over the batch, which has one row
 }
 
-// awayFromFirst is the reason for refusing to follow a batch that isn't the first axis any more. Moving it mixes
-// nothing.
+// awayFromFirst is the reason for refusing a batch that isn't the first axis any more. Moving it mixes nothing.
 const awayFromFirst = "it moves the batch away from the first axis, where samples are followed"
 
-// awayError returns the error for a node whose first axis isn't the batch's, or rows of all samples.
+// awayError returns the error for a node whose first axis is neither the batch's nor the rows of all samples.
 func awayError(n *gorgonia.Node) error {
 	return refuse(n, awayFromFirst, "shapes and orders of axes with the batch in front")
 }
@@ -122,7 +121,7 @@ func (t *tracer) transposeOne(n *gorgonia.Node, v traced, pattern []int) (traced
 	return v, err
 }
 
-// moves reports whether a transposition changes the order of elements, which moving an axis of length one doesn't.
+// moves reports whether a transposition changes the order of elements. Moving an axis of length one doesn't.
 func moves(shape, pattern []int) bool {
 	return !ViewOf(shape).permuted(pattern).contiguous()
 }
@@ -136,8 +135,8 @@ func permuted(shape, axes []int) []int {
 	return out
 }
 
-// sizeOf lowers the length of an axis to a number and marks the batch's length. Dividing by that, as Mean over the
-// batch does, is for training.
+// sizeOf lowers the length of an axis to a number and marks the batch's length. Division by it, as in a Mean over the
+// batch, is left to training.
 func sizeOf(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f := graph.FieldsOf(n.Op())
 	size := float64(graph.Children(n)[0].Shape()[f.Int("axis")])
@@ -175,7 +174,7 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 			v.view = v.view.times(per[0])
 		}
 		v.shape, v.folded, v.overBatch = per, folded, true
-		v.square, v.norms = 0, nil // as many as the batch has samples: no decay
+		v.square, v.norms = 0, nil // one for each sample of the batch: no decay
 		return v, nil
 	case count.ofBatch:
 		return traced{}, refuse(n, "it repeats a value of samples by the batch size", perBatchAxis)
@@ -248,11 +247,11 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return out, nil
 }
 
-// shortened says why a range is refused whose step doesn't divide its length. Gorgonia's shape counts whole steps; on
-// all axes but the first its machine takes the last element too.
+// shortened is the reason for refusing a range whose step doesn't divide its length. Gorgonia's shape counts whole
+// steps; on all axes but the first its machine takes the last element too.
 const shortened = "its step doesn't divide its range, whose last element Gorgonia counts on no axis and takes on some"
 
-// byPlace returns the error for taking some of the samples by their positions in the batch, which draws change.
+// byPlace returns the error for taking some samples by their positions in the batch, which depend on draws.
 func byPlace(n *gorgonia.Node) error {
 	return refuse(n, "it picks samples out of the batch by their places", "all samples, and an input that says which count")
 }

@@ -7,11 +7,11 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// checkLogSoftmax refuses graphs in which a log softmax may have been meant as a softmax. Gorgonia (v0.9.18), when Log
-// of a softmax is asked for, turns the softmax itself into its logarithm: every other use of it, earlier or later, then
-// reads the logarithm, and nothing in the graph shows it. So a log softmax may have one use besides its own Exp, and
-// that use must be one that makes sense for log probabilities only: linear in them. A graph that takes a logarithm and
-// drops it can't be told from a graph that means it.
+// checkLogSoftmax refuses graphs in which a log softmax may have been meant as a softmax. Gorgonia's Log of a softmax
+// (v0.9.18) turns the softmax itself into its logarithm: every other use of it, earlier or later, then reads the
+// logarithm, and nothing in the graph shows it. So a log softmax may have one use besides its own Exp, and that use
+// must make sense for log probabilities only, and be linear in them. A graph that drops the logarithm looks like a
+// graph that uses it.
 func checkLogSoftmax(src Source) error {
 	order := graph.Order(gorgonia.Nodes{src.Cost, src.Output})
 	users := map[*gorgonia.Node][]*gorgonia.Node{}
@@ -53,8 +53,8 @@ func isExp(n *gorgonia.Node) bool {
 	return graph.Kind(n.Op()) == "elemUnaryOp" && graph.Operator(n.Op()) == Exp.String()
 }
 
-// weighed reports whether n uses the log softmax l as log probabilities are used: n adds them up or weighs them by
-// factors that don't depend on them, perhaps after changes of sign and shape.
+// weighed reports whether n uses the log softmax l as log probabilities: n adds them up or multiplies them by factors
+// that don't depend on them, perhaps after changes of sign and shape.
 func weighed(n, l *gorgonia.Node, users map[*gorgonia.Node][]*gorgonia.Node) bool {
 	passes := func() bool {
 		for _, u := range users[n] {
@@ -84,7 +84,7 @@ func weighed(n, l *gorgonia.Node, users map[*gorgonia.Node][]*gorgonia.Node) boo
 	return false
 }
 
-// apart reports whether at most one operand of n depends on l other than by Exp of it.
+// apart reports whether at most one operand of n depends on l, other than through l's Exp.
 func apart(n, l *gorgonia.Node) bool {
 	uses := 0
 	for _, c := range graph.Children(n) {

@@ -12,7 +12,7 @@ import (
 // lookup lowers the picking of elements of an axis. An input of integers indexes the rows of a table, which is the same
 // for all samples. The indices must be the input itself, at most reshaped: then [Program.Range] bounds each of them
 // before anything runs. Constants may index any axis but the batch's: this rule is right along inner axes too, where
-// Gorgonia's own forward pass (v0.9.18) is wrong, by package tensor's ByIndices.
+// Gorgonia's own forward pass (v0.9.18) is wrong, because of package tensor's ByIndices.
 func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	table, ids := in[0], in[1]
 	axis := graph.FieldsOf(n.Op()).Int("axis")
@@ -41,7 +41,7 @@ func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 // mostStretches is the maximum number of stretches that a constant list of indices may have.
 const mostStretches = 256
 
-// pick lowers constant indices: stretches of them with equal steps are slices, put together.
+// pick lowers constant indices: stretches of indices with equal steps become slices, which are concatenated.
 func (t *tracer) pick(n *gorgonia.Node, v traced, axis int, ids []int) (traced, error) {
 	length := graph.Shape(graph.Children(n)[0])[axis]
 	for _, i := range ids {
@@ -102,7 +102,7 @@ func (t *tracer) pick(n *gorgonia.Node, v traced, axis int, ids []int) (traced, 
 	return out, nil
 }
 
-// stretch is indices from, from + step, …, count of them.
+// stretch is count indices: from, from + step, …
 type stretch struct{ from, step, count int }
 
 // stretchesOf splits indices into stretches with equal steps. Views have no negative steps.

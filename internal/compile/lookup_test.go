@@ -133,7 +133,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// Each of these is a lookup's program with one fault, and the error that names the fault.
+// Each case is a lookup's program with one fault, and the error that names it.
 func TestCheckRefusesCorruptLookups(t *testing.T) {
 	type program = *compile.Program
 	for name, c := range map[string]struct {
@@ -183,7 +183,7 @@ func rowsOf(t *testing.T, p *compile.Program) *compile.Reduction {
 	return nil
 }
 
-// An instruction that takes a table for a longer one doesn't widen the range: the shortest decides.
+// An instruction that claims a longer table doesn't widen the range: the shortest table decides.
 func TestRangeOfAllThatPicks(t *testing.T) {
 	p := enginetest.Zoo()["mean of rows that are looked up"].Program(t, 1)
 	rowsOf(t, p).N = 3
@@ -199,7 +199,7 @@ func TestRangeOfAllThatPicks(t *testing.T) {
 	}
 }
 
-// A table counts that only the output, or only the cost, indexes; and so does a constant table.
+// A table that only the output, or only the cost, indexes counts, and so does a constant table.
 func TestRangeOfCostAndOutput(t *testing.T) {
 	for _, rows := range [][2]int{{7, 3}, {3, 7}} { // of the cost's table and of the output's
 		g := enginetest.NewG(1, 1)

@@ -1,7 +1,7 @@
 package compile
 
-// addedTerms returns the terms of a sum of two costs. A value has one term, whose factors are added up: so its first
-// gradient is one Fill, and a cost that is added to itself again and again stays as short as it was.
+// addedTerms returns the terms of a sum of two costs. A value has one term, whose factors are added up. So its first
+// gradient is one Fill, and a cost that is added to itself many times stays short.
 func addedTerms(a, b []term) []term {
 	return merged(a, b, func(t term) ID { return t.id }, func(t *term, other term) { t.factor += other.factor })
 }
@@ -12,7 +12,7 @@ func addedNorms(a, b []norm) []norm {
 	return merged(a, b, kind, func(n *norm, other norm) { n.by += other.by })
 }
 
-// merged returns the elements of a and then of b, in new memory, and adds those with the key of an earlier one to it.
+// merged returns the elements of a and then of b, in new memory. It adds an element to an earlier one with its key.
 func merged[E any, K comparable](a, b []E, key func(E) K, add func(to *E, e E)) []E {
 	var out []E
 	at := make(map[K]int, len(a)+len(b))

@@ -16,7 +16,7 @@ import (
 )
 
 // An operation refused for mixing samples is a MixError and mixes them, as Gorgonia's own machine shows; an operation
-// refused for another reason is a RefusedError and doesn't. The reason is the one that the table has.
+// refused for another reason is a RefusedError and doesn't. The reason is the table's.
 func TestRefusals(t *testing.T) {
 	for name, r := range refusals {
 		t.Run(name, func(t *testing.T) {

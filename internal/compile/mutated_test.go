@@ -22,8 +22,8 @@ func softmaxOfProduct(t *testing.T, cost func(p, y *gorgonia.Node) *gorgonia.Nod
 	return err
 }
 
-// Log of a softmax changes the softmax itself. A graph with another use of the softmax is refused; one that uses the
-// logarithm alone isn't.
+// Log of a softmax changes the softmax itself. A graph with another use of the softmax is refused; a graph that uses
+// the logarithm alone isn't.
 func TestChangedSoftmaxIsRefused(t *testing.T) {
 	must, one := gorgonia.Must, gorgonia.NewConstant(float32(1))
 	sum := func(n *gorgonia.Node, err error) *gorgonia.Node { return must(gorgonia.Sum(must(n, err))) }
@@ -86,7 +86,7 @@ func scaledMax(k float32) compile.Source {
 		Cost: gorgonia.Must(gorgonia.Mul(gorgonia.NewConstant(k), gorgonia.Must(gorgonia.Sum(top))))}
 }
 
-// Digests differ if and only if graphs compute different things, whatever they are called.
+// Digests differ if and only if graphs compute different things. Names don't count.
 func TestDigests(t *testing.T) {
 	type build = func() compile.Source
 	// of builds a graph with x, y and the parameters v and w, all of one shape, and a cost of them.

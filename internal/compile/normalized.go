@@ -2,13 +2,13 @@ package compile
 
 import "slices"
 
-// normalized replaces normalisation as graphs spell it,
+// normalized replaces a normalisation spelled out in the graph,
 //
 //	d = x − mean(x),  z = d / √(mean(d²) + ε),
 //
-// by one instruction. The means are over a sample's last axes. Instructions that nothing reads any more are left out;
-// ends are the values that code is for.
-// Gorgonia has no operation for layer normalisation, and the spelled out one reads and writes each row a dozen times.
+// by one instruction. The means are over a sample's last axes. It drops instructions that become unused; ends are the
+// results of code. Gorgonia has no operation for layer normalisation, and the spelled-out form reads and writes each
+// row a dozen times.
 func normalized(p *Program, code []Instruction, ends []ID) []Instruction {
 	by := map[ID]*Instruction{}
 	written := map[ID]int{}
@@ -35,7 +35,7 @@ func normalized(p *Program, code []Instruction, ends []ID) []Instruction {
 	return needed(out, ends)
 }
 
-// finder finds the instruction that writes a value, if it is as asked.
+// finder finds the instruction that writes a value, if it has the wanted form.
 type finder struct {
 	*Program
 	find func(id ID, op Op, fn Func) *Instruction
@@ -90,7 +90,7 @@ func (f finder) normalize(in Instruction) (Instruction, bool) {
 	return Instruction{Op: Normalize, In: []ID{x}, Out: in.Out, Where: None, Rows: rows, K: k, Scalar: epsilon}, true
 }
 
-// centred returns the subtraction that writes d, if one does.
+// centred returns the subtraction that writes d, or nil.
 func (f finder) centred(d ID) *Instruction {
 	in := f.find(d, Binary, Sub)
 	if in == nil || f.Values[in.In[0]].Kind == Shared || f.Values[in.In[1]].Kind == Shared {
@@ -99,8 +99,8 @@ func (f finder) centred(d ID) *Instruction {
 	return in
 }
 
-// repeated returns the rows, their length, and the value of one number for each row that a value repeats along the
-// row; no rows if it isn't such a value.
+// repeated returns, for a value that repeats one number along each row, the number of rows, their length, and the value
+// with these numbers. It returns no rows for any other value.
 func (f finder) repeated(id ID) (rows, k int, of ID) {
 	in := f.find(id, Gather, 0)
 	if in == nil {
@@ -113,7 +113,7 @@ func (f finder) repeated(id ID) (rows, k int, of ID) {
 	return 0, 0, None
 }
 
-// mean returns the value whose rows' means a value holds, or None.
+// mean returns the value whose rows' means id holds, or None.
 func (f finder) mean(id ID, rows, k int) ID {
 	var total ID
 	switch div, mul := f.find(id, BinaryScalar, Div), f.find(id, BinaryScalar, Mul); {

@@ -29,7 +29,7 @@ func (s spelled) square(n node) node           { return s.g.Do(gorgonia.Square(n
 func (s spelled) plus(n node, by float64) node { return s.g.Do(gorgonia.Add(n, s.g.Number(by))) }
 func (s spelled) root(n node) node             { return s.g.Do(gorgonia.Sqrt(n)) }
 
-// Normalisation as graphs spell it is one instruction, and what only resembles it isn't. Either way the gradient is
+// A spelled-out normalisation becomes one instruction, and graphs that only resemble it don't. The gradient is always
 // right.
 func TestNormalisationIsRecognised(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -4,8 +4,8 @@ import "fmt"
 
 // Op is the operation of an instruction. The constants' comments begin with the operands in the order of
 // [Instruction.In]: x and y are operands of the forward pass, z is its result, d· a gradient and G a parameter's
-// per-sample gradient. V[j] is the position, in the viewed value, of element j of [Instruction.View]. A result that
-// begins at 0 here begins at its old value if Accumulate is set.
+// per-sample gradient. V[j] is the position, in the viewed value, of element j of [Instruction.View]. With Accumulate,
+// a result that begins at 0 here begins at its old value.
 type Op uint8
 
 // The operations.
@@ -16,7 +16,7 @@ const (
 	MatMul                 // (x, y) z = x·y: x [Rows, K], y [K, N], or [N, K] if TransB
 	Conv                   // (x, y) z = y·im2col(x)ᵀ by Window: y [OutC, C·KH·KW], not flipped
 	MaxPool                // (x) z = maximum of x over Window, the first of equals; Where = its position in x
-	Gather                 // (x) z[j] = x[V[j]]; an x that is the same for all samples is copied for each
+	Gather                 // (x) z[j] = x[V[j]]; an x common to all samples is copied for each
 	Scatter                // (x) z = 0, then z[V[j]] += x[j]
 	Softmax                // (x) z = softmax of the rows of x [Rows, K]
 	LogSoftmax             // (x) z = log softmax of the rows of x [Rows, K]
@@ -60,7 +60,7 @@ type opRow struct {
 	operands []operand
 	result   string // "" if it has none
 
-	// size returns the size that the geometry gives the result (k = -1) or operand k. A nil size, or 0, stands for the
+	// size returns the size of the result (k = -1) or of operand k by the geometry. A nil size, or 0, means the
 	// result's size.
 	size func(in *Instruction, k int) int
 	// reads reports whether the instruction reads operand k; nil if it reads all.
@@ -158,7 +158,7 @@ func rowsK(in *Instruction) int    { return size(in.Rows, in.K) }
 func kN(in *Instruction) int       { return size(in.K, in.N) }
 func rowsOnly(in *Instruction) int { return size(in.Rows) }
 
-// groupsOf returns the size of as many matrices as there are groups.
+// groupsOf returns the size of Groups matrices.
 func groupsOf(of func(*Instruction) int) func(*Instruction) int {
 	return func(in *Instruction) int { return size(in.Groups, of(in)) }
 }

@@ -71,8 +71,8 @@ func TestLogisticRegression(t *testing.T) {
 	}
 }
 
-// A graph is refused if Gorgonia took a node out of it that something else uses, and recycled the node: here the first
-// cost uses 1−q, and the second takes its logarithm.
+// A graph is refused if Gorgonia removed and recycled a node that another node uses: here the first cost uses 1−q, and
+// the second takes its logarithm.
 func TestNodesTakenAwayAreRefused(t *testing.T) {
 	g := enginetest.NewG(4, 1)
 	x, w, v := g.In("x", 3), g.Param("w", 3, 2), g.Param("v", 3, 2)

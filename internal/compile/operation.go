@@ -8,15 +8,15 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// operation describes one of Gorgonia's operations (v0.9.18), by a reading of its source and by the suite, which checks
-// each one that is taken against differences.
+// operation describes one of Gorgonia's operations (v0.9.18), from its source and from the suite, which checks each
+// supported operation against differences.
 type operation struct {
 	kind     string // the name of its type
-	operator string // where the type has several
+	operator string // if the type has several
 	made     string // the function of Gorgonia that makes it
-	refused  string // why it has no rule; "" if it has one
+	refused  string // the reason why it has no rule; "" if it has one
 	instead  string
-	limits   string // the uses that are taken, if not all
+	limits   string // the supported uses, if not all
 	mixes    bool   // refused because it mixes samples
 }
 

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Compile returns an error that names the node for impossible graphs. It doesn't panic, nor does anything later.
+// Compile returns an error that names the node for impossible graphs. Neither it nor later code panics.
 func TestImpossibleGraphs(t *testing.T) {
 	type g = *enginetest.G
 	conv := func(g g, kernel, pad, stride int) *gorgonia.Node {
@@ -56,8 +56,7 @@ func TestImpossibleGraphs(t *testing.T) {
 			return src, err
 		}, `"stranger", isn't in the graph`},
 		"operation of the wrong shapes": {func(g g) (compile.Source, error) {
-			// Gorgonia infers a shape for the product of a 3×5 matrix and a vector of three, and fails when it computes
-			// it.
+			// Gorgonia infers a shape for the product of a 3×5 matrix and a vector of three, and fails to compute it.
 			h := g.Do(gorgonia.Reshape(g.Do(gorgonia.Mul(g.In("x", 4), g.Param("w", 4, 15))), tensor.Shape{3 * g.Batch, 5}))
 			return g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Mul(h, g.Param("v", 3*g.Batch))))))
 		}, "A"},

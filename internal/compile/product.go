@@ -11,9 +11,9 @@ const repeated = "its operand is a parameter, or a constant, that is repeated al
 
 const contracts = "it contracts the batch axis; put the batch first, as in Mul(x, w)"
 
-// multiply lowers products. A product of two matrices contracts an axis of each: if that is the batch's, it mixes
-// samples. A dot product of two vectors over the batch is a sum over it, and a batched product multiplies each sample's
-// own matrices.
+// multiply lowers products. A product of two matrices contracts an axis of each: if that is the batch axis, the product
+// mixes samples. A dot product of two vectors over the batch is a sum over it, and a batched product multiplies each
+// sample's own matrices.
 func multiply(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f := graph.FieldsOf(n.Op())
 	kind, transA, transB := graph.Operator(n.Op()), f.Bool("transA"), f.Bool("transB")
@@ -126,17 +126,17 @@ func (t *tracer) multiplied(n *gorgonia.Node, x ID, w traced, rows, k, cols int,
 	return t.emit(n, shape, Instruction{Op: MatMul, In: []ID{x, id}, Rows: rows, K: k, N: cols, TransB: transB})
 }
 
-// mostFactors is the maximum number of matrices that a batched value is multiplied by one after the other, in place of
-// their product. The number may double with each node: of w·w, and that by itself, and so on.
+// mostFactors is the maximum number of matrices by which a batched value is multiplied one after another, in place of
+// their product. The number may double with each node, as in w·w, its square, and so on.
 const mostFactors = 16
 
-// factored is a shared matrix that is the product of two, and the number of matrices that these in turn are made of.
+// factored is a shared matrix that is the product of two, with the number of matrices in the whole product.
 type factored struct {
 	a, b  traced
 	count int
 }
 
-// factorsOf returns the number of matrices that a shared one is a product of, at most one above mostFactors.
+// factorsOf returns the number of matrices whose product a shared matrix is, at most mostFactors + 1.
 func (t *tracer) factorsOf(v traced) int {
 	f, ok := t.factors[v.id]
 	if !ok {
@@ -145,7 +145,7 @@ func (t *tracer) factorsOf(v traced) int {
 	return min(f.count, mostFactors+1)
 }
 
-// transposed returns a shared matrix turned around.
+// transposed returns the transpose of a shared matrix.
 func transposed(v traced) traced {
 	v.view, v.shape = v.view.permuted([]int{1, 0}), permuted(v.shape, []int{1, 0})
 	return v
@@ -173,7 +173,7 @@ func (t *tracer) sharedProduct(n *gorgonia.Node, a, b traced, transA, transB boo
 	return out, nil
 }
 
-// ownProduct lowers a product in a graph for a batch of one, where both operands are matrices of the one sample.
+// ownProduct lowers a product of two matrices of the only sample, in a graph for a batch of one.
 func (t *tracer) ownProduct(n *gorgonia.Node, x, w traced, vector, transA, transB bool) (traced, error) {
 	below := graph.Children(n)
 	a, b := graph.Shape(below[0]), graph.Shape(below[1])
@@ -212,7 +212,7 @@ func (t *tracer) ownCopy(n *gorgonia.Node, v traced) (ID, error) {
 	return t.emit(n, v.view.Shape, Instruction{Op: Gather, In: []ID{v.id}, View: v.view}), nil
 }
 
-// outer refuses outer products: of two vectors over the batch, or of one with a parameter.
+// outer refuses outer products: of two vectors over the batch, or of such a vector with a parameter.
 func (t *tracer) outer(n *gorgonia.Node, x, w traced) (traced, error) {
 	if x.class == batched && w.class == batched && t.batch > 1 {
 		return traced{}, mixes(n, "it multiplies values of all samples with one another")
@@ -220,7 +220,7 @@ func (t *tracer) outer(n *gorgonia.Node, x, w traced) (traced, error) {
 	return traced{}, refused(n)
 }
 
-// batchedProduct lowers a product of stacks of matrices, of which the first axis counts samples, or rows of them.
+// batchedProduct lowers a product of stacks of matrices, whose first axis counts samples or their rows.
 func (t *tracer) batchedProduct(n *gorgonia.Node, x, w traced, transA, transB bool) (traced, error) {
 	below := graph.Children(n)
 	if x.class == shared && w.class == shared {
@@ -274,7 +274,7 @@ func (v View) repeats(axes int) bool {
 	return true
 }
 
-// rearranges reports whether a view has each element of a value of the given size once.
+// rearranges reports whether a view has each element of a value of the given size exactly once.
 func (v View) rearranges(size int) bool {
 	for d, s := range v.Shape {
 		if s > 1 && v.Strides[d] == 0 {
@@ -284,7 +284,7 @@ func (v View) rearranges(size int) bool {
 	return v.Offset == 0 && v.Size() == size && v.within(size)
 }
 
-// slicesWithout returns a shape without some axes, and the axes that are left.
+// slicesWithout returns a shape without some axes, and the remaining axes.
 func slicesWithout(shape, axes []int) (left, kept []int) {
 	for axis, length := range shape {
 		if !slices.Contains(axes, axis) {

@@ -8,14 +8,13 @@ import (
 // ID identifies a value of a program: it is an index of [Program.Values].
 type ID int
 
-// None stands for the absence of a value.
+// None means no value.
 const None ID = -1
 
 // Kind is the origin of a value.
 type Kind uint8
 
-// The kinds of values. Every sample has a row of its own in a Buffer and an Input; the others are the same for all
-// samples.
+// The kinds of values. A Buffer and an Input have a row for each sample; the others are the same for all samples.
 const (
 	Buffer  Kind = iota // written by instructions
 	Input               // column Index of the data
@@ -56,7 +55,7 @@ type Tensor struct {
 	Value ID
 }
 
-// Rule says how a parameter's per-sample gradient g is computed from values that Forward and Backward wrote.
+// Rule is the way in which a parameter's per-sample gradient g follows from values that Forward and Backward wrote.
 type Rule uint8
 
 // The rules. All but Materialised describe g by its factors, so that no engine needs all of g in memory.
@@ -80,7 +79,7 @@ type Reduction struct {
 	Window   *Window // OfConv
 }
 
-// DrawsMultiple divides [Program].Draws and [Instruction].Draw: as many draws as a block of the generator has.
+// DrawsMultiple divides [Program].Draws and [Instruction].Draw: the number of draws in a block of the generator.
 const DrawsMultiple = 16
 
 // Program is a compiled graph; the package comment describes it. It is immutable.
@@ -93,15 +92,16 @@ type Program struct {
 	Prepare    []Instruction // computes the derived values, once for all samples, before the other lists
 	Predict    []Instruction // computes Output
 	Forward    []Instruction // computes the cost's terms, independently of Predict
-	Backward   []Instruction // computes what Reductions read; writes no value that Forward wrote
+	Backward   []Instruction // computes the values that Reductions read; writes no value of Forward
 	Reductions []Reduction   // in the order of Params; none for a parameter that the cost doesn't depend on
-	// Draws is the number of random draws of one sample in one step, a multiple of DrawsMultiple, of which Dropout
-	// instructions take theirs.
+	// Draws is the number of random draws of one sample in one step, a multiple of DrawsMultiple. Dropout instructions
+	// use them.
 	Draws int
 
-	// Decay holds a factor for each parameter, or is nil. The cost has terms of no sample, weight decay, whose gradient
-	// with respect to parameter θ is Decay·θ; what moves the parameters adds it to the mean gradient, as it is if
-	// DecayOfMean, and else divided by the expected batch size, as the sum of the samples' gradients is.
+	// Decay holds a factor for each parameter, or is nil. It comes from terms of the cost that belong to no sample,
+	// weight decay, with the gradient Decay·θ with respect to parameter θ. The caller adds this gradient to the mean
+	// gradient: unchanged if DecayOfMean, otherwise divided by the expected batch size, like the sum of the samples'
+	// gradients.
 	Decay       []float64
 	DecayOfMean bool
 
@@ -122,7 +122,7 @@ func Kept(reductions []Reduction) []ID {
 	return ids
 }
 
-// Digest returns a hash of what the graph computes: operations, constants, shapes and edges. Names and bound values
+// Digest returns a hash of the graph's computation: operations, constants, shapes and edges. Names and bound values
 // don't change it.
 func (p *Program) Digest() [sha256.Size]byte { return p.digest }
 

@@ -42,8 +42,8 @@ func TestGoldenPrograms(t *testing.T) {
 	}
 }
 
-// A graph compiles to the same program each time, whatever the order of maps and whatever the batch it was built with.
-// So a program's hash may stand for the graph.
+// A graph compiles to the same program each time, for any order of maps and any batch that it was built with. So a
+// program's hash can identify the graph.
 func TestProgramsAreDeterministic(t *testing.T) {
 	for _, name := range []string{"cnn", "mlp"} {
 		first := model(t, name, 1).String()

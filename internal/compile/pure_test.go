@@ -36,7 +36,7 @@ func TestOperationsOfOtherPackagesAreRefused(t *testing.T) {
 	}
 }
 
-// Gorgonia's own identity is taken.
+// Gorgonia's own identity is accepted.
 func TestIdentity(t *testing.T) {
 	for _, batch := range []int{1, 4} {
 		g := enginetest.NewG(batch, 1)

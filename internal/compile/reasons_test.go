@@ -44,7 +44,7 @@ func TestEveryReasonIsShown(t *testing.T) {
 	}
 }
 
-// reasons returns the reasons, or formats of some, of all calls of refuse and mixes, and where they are.
+// reasons returns the reasons, or formats of some, of all calls of refuse and mixes, and their positions.
 func reasons(t *testing.T) map[string]string {
 	t.Helper()
 	constants, calls := map[string]string{}, map[ast.Expr]string{}
@@ -111,7 +111,7 @@ func literal(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// insteads has a graph for each thing that an error says to use instead.
+// insteads has a graph for each alternative that an error suggests.
 var insteads = map[string]func(g *enginetest.G) node{
 	"Broadcast… of a parameter along the batch axis alone": func(g *enginetest.G) node {
 		return g.Do(gorgonia.BroadcastAdd(hidden(g, 2), g.Param("b", 1, 2), nil, []byte{0}))
@@ -222,7 +222,7 @@ var insteads = map[string]func(g *enginetest.G) node{
 	},
 }
 
-// try compiles a graph of what an error says to use instead.
+// try compiles the graph of an alternative that an error suggests.
 func try(t *testing.T, instead string) {
 	t.Helper()
 	draw, ok := insteads[instead]

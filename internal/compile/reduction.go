@@ -33,12 +33,12 @@ func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return t.sumOwn(n, v, v.own(along))
 }
 
-// sameForAll is the reason for refusing an operand that is a parameter, or of parameters and constants alone.
+// sameForAll is the reason for refusing an operand computed from parameters and constants alone.
 const sameForAll = "its operand is the same for all samples"
 
 const allAtOnce = "Sum over all axes at once"
 
-// own returns the axes of a sample's shape that axes of a batched node are.
+// own converts axes of a batched node to axes of a sample's shape.
 func (v traced) own(axes []int) []int {
 	var out []int
 	for _, a := range axes {
@@ -60,7 +60,7 @@ func (t *tracer) sumOwn(n *gorgonia.Node, v traced, axes []int) (traced, error) 
 	return out, nil
 }
 
-// summing returns the view by which a scatter sums over axes, and the shape that is left.
+// summing returns the view by which a scatter sums over axes, and the remaining shape.
 func summing(shape, axes []int) (View, []int) {
 	into := View{Shape: slices.Clone(shape), Strides: make([]int, len(shape))}
 	left, kept := slicesWithout(shape, axes)
@@ -159,7 +159,7 @@ func (t *tracer) sharedSoftmax(n *gorgonia.Node, v traced, op Op, axis int) (tra
 	return out, nil
 }
 
-// lastAxis returns the permutation that puts an axis last, and the one that undoes it; nil if it is last.
+// lastAxis returns the permutation that puts an axis last, and its inverse; nil if the axis is last already.
 func lastAxis(dims, axis int) (there, back []int) {
 	if axis == dims-1 {
 		return nil, nil

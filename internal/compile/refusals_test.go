@@ -38,7 +38,7 @@ func squared(draw func(g *enginetest.G) node) source {
 	}
 }
 
-// summedUp closes a graph with the sum of a node's elements, which a sum over the batch may still be.
+// summedUp closes a graph with the sum of a node's elements. The node may be a sum over the batch.
 func summedUp(draw func(g *enginetest.G) node) source {
 	return func(g *enginetest.G) (compile.Source, error) { return g.Done(nil, g.Do(gorgonia.Sum(draw(g)))) }
 }
@@ -93,7 +93,7 @@ func matrix(rows, columns int) node {
 	return gorgonia.NewConstant(tensor.New(tensor.WithShape(rows, columns), tensor.WithBacking(make([]float32, rows*columns))))
 }
 
-// turnedProduct returns the product of a parameter and of a transposed value, which Conv2d alone multiplies by.
+// turnedProduct returns the product of a parameter and a transposed value. Only Conv2d makes such products.
 func turnedProduct(g *enginetest.G) node {
 	conv := g.Do(gorgonia.Conv2d(g.Param("image", 1, 1, 2, 2), g.Param("filter", 1, 1, 2, 2), tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
 	for n := range gorgonia.WalkGraph(conv) {
@@ -125,7 +125,7 @@ const (
 	noRule       = "dptrain has no rule for it"
 )
 
-// refusals shows each reason for which an operation is refused.
+// refusals has an example for each reason to refuse an operation.
 var refusals = map[string]refusal{
 	// Samples that are mixed.
 	"batch normalisation": {want: "it normalises by statistics of the batch, and keeps them; use GroupNorm, or a sample's own values normalised by Mean, BroadcastSub, Square, Sqrt and BroadcastHadamardDiv", mixes: true,
@@ -434,8 +434,8 @@ func repeatedOf(g *enginetest.G, features int) node {
 	return g.Do(p, err)
 }
 
-// costAndSum combines the cost with a sum over the batch alone by f, element by element. The result isn't a sum of
-// per-sample costs.
+// costAndSum combines the cost with a sum over the batch alone by f, elementwise. The result isn't a sum of per-sample
+// costs.
 func costAndSum(f func(a, b node) (node, error), swap bool) source {
 	return func(g *enginetest.G) (compile.Source, error) {
 		h := hidden(g, 2)

@@ -5,17 +5,17 @@ import "slices"
 // reverser emits the backward pass of a traced cost.
 type reverser struct {
 	*tracer
-	grads      map[ID]ID  // gradient buffer of a value, once something was added to it
-	uses       map[ID]int // of a parameter, in the forward pass and in what it needs of Prepare
+	grads      map[ID]ID  // gradient buffer of a value, after the first addition
+	uses       map[ID]int // of a parameter, in the forward pass and in the needed part of Prepare
 	g          map[ID]ID  // materialised per-sample gradient of a parameter
 	stacks     map[use]*stack
 	stackOrder []use
-	held       map[ID]ID // of a value that is the same for all samples: its copy for each
+	held       map[ID]ID // of a value common to all samples: its copy for each
 	code       []Instruction
 	sums       []Reduction
 }
 
-// source returns the parameter, or the value derived from one, behind a value, or None.
+// source returns the parameter, or derived value, that a value is or is a view of, or None.
 func (r *reverser) source(id ID) ID {
 	v := r.prog.Values[id]
 	if v.Kind == Shared {
@@ -27,8 +27,8 @@ func (r *reverser) source(id ID) ID {
 	return None
 }
 
-// several reports whether the per-sample gradient of a parameter, or of a value derived from one, is materialized
-// whatever its use: it has several uses, or goes back further.
+// several reports whether the per-sample gradient of a parameter or derived value is always materialized: because it
+// has several uses, or because it leads back to further parameters.
 func (r *reverser) several(id ID) bool { return r.uses[id] > 1 || r.prog.Values[id].Kind == Derived }
 
 // nameOf returns the name of a value for names of values derived from it.
@@ -77,7 +77,7 @@ func (r *reverser) reverse(terms []term, forward []Instruction) {
 	}
 }
 
-// stored returns the value that a shared one is a view of, and every other value itself.
+// stored returns the source of a shared value, and any other value itself.
 func (p *Program) stored(id ID) ID {
 	if v := p.Values[id]; v.Kind == Shared {
 		return v.Source
@@ -172,8 +172,9 @@ func productBack(in Instruction, side int, dz, x, y ID) Instruction {
 	return b
 }
 
-// backOnce emits the instructions for one instruction of Prepare, given each sample's gradient of its result. What the
-// instruction computed with is the same for all samples, so it is copied for each that the way back reads it for.
+// backOnce emits the instructions for one instruction of Prepare, given each sample's gradient of its result. The
+// instruction's operands are the same for all samples, so each operand that the backward pass reads is copied for each
+// sample.
 func (r *reverser) backOnce(in Instruction, dz ID) {
 	b := in
 	b.Out, b.Accumulate = None, false
@@ -232,7 +233,7 @@ func (r *reverser) copyOf(id ID) ID {
 	return held
 }
 
-// binaryBack emits each operand's gradient. A parameter's is summed over the axes that it was broadcast along.
+// binaryBack emits each operand's gradient. A parameter's gradient is summed over its broadcast axes.
 func (r *reverser) binaryBack(in Instruction, dz ID) {
 	for side, id := range in.In {
 		b := Instruction{Op: BinaryBack, Func: in.Func, In: []ID{dz, in.In[0], in.In[1], in.Out}, Side: side}
@@ -258,7 +259,7 @@ func (r *reverser) binaryBack(in Instruction, dz ID) {
 	}
 }
 
-// passes reports whether an operand's gradient may be the result's gradient itself, in one buffer. It may not if the
+// passes reports whether an operand's gradient may be the result's gradient itself, in one buffer. It must not if the
 // other operand needs a gradient too: a later addition to either would change both.
 func (r *reverser) passes(in Instruction, side int) bool {
 	other := in.In[1-side]
@@ -266,8 +267,8 @@ func (r *reverser) passes(in Instruction, side int) bool {
 		(r.prog.Values[other].Kind == Shared || !r.needs[other])
 }
 
-// gradMatMul emits the reduction of a product's parameter. It materializes the gradient only for several rows in a
-// sample, or several uses of the parameter, where no product of norms gives its norm.
+// gradMatMul emits the reduction of a product's parameter. It materializes the gradient only if a sample has several
+// rows or the parameter has several uses: then no product of norms gives the gradient's norm.
 func (r *reverser) gradMatMul(in Instruction, dz ID) {
 	w := r.source(in.In[1])
 	if w == None {
@@ -315,8 +316,7 @@ func (r *reverser) gradLookup(in Instruction, dz ID) {
 	}
 }
 
-// gradParam emits an instruction that adds to the materialized per-sample gradient of a parameter, or of a value that
-// is derived from one.
+// gradParam emits an instruction that adds to the materialized per-sample gradient of a parameter or derived value.
 func (r *reverser) gradParam(id ID, in Instruction) {
 	p := r.source(id)
 	if p == None {

@@ -2,9 +2,9 @@ package compile
 
 import "gorgonia.org/gorgonia"
 
-// rule lowers one operation, given its operands: it emits instructions and returns what the node is, or an error by
-// refuse or mixes. The operands of all rules but reshape and lookup are floating-point numbers. No rule looks
-// at a length to find the batch axis.
+// rule lowers one operation, given its operands: it emits instructions and returns the traced node, or an error by
+// refuse or mixes. The operands of all rules except reshape and lookup are floating-point numbers. No rule looks at a
+// length to find the batch axis.
 type rule func(t *tracer, n *gorgonia.Node, in []traced) (traced, error)
 
 // rules holds the forward rule of each of Gorgonia's operations, by the name of its type within Gorgonia.

@@ -8,12 +8,12 @@ import (
 )
 
 // Values computed from parameters and constants alone are the same for all samples. Instructions of Prepare compute
-// them, once for all samples; the per-sample gradient of one is taken back to its parameters sample by sample.
+// them, once for all samples; their per-sample gradients are propagated to the parameters sample by sample.
 
 const shapesDiffer = "its operands' shapes differ"
 
-// norm is a factor times the sum of the squares of a parameter, which has no share in any one sample's cost: weight
-// decay. ofSum: it was added before the cost was divided by the batch size.
+// norm is a factor times the sum of the squares of a parameter, which belongs to no sample's cost: weight decay. ofSum:
+// it was added before the cost was divided by the batch size.
 type norm struct {
 	param int
 	by    float64
@@ -47,7 +47,7 @@ func (t *tracer) deriveLike(n *gorgonia.Node, v traced, in Instruction) traced {
 	return out
 }
 
-// whole returns a value that holds the elements of a shared one in order, which may be the value itself.
+// whole returns a value that holds the elements of a shared value in order: the value itself or a copy.
 func (t *tracer) whole(n *gorgonia.Node, v traced) ID {
 	if v.view.contiguous() && v.view.Size() == t.prog.Values[v.id].Size {
 		return v.id
@@ -56,8 +56,8 @@ func (t *tracer) whole(n *gorgonia.Node, v traced) ID {
 }
 
 // alongBatch returns a shared value as one that is repeated along the batch, for use beside a batched value. A number
-// is repeated along every axis. At a batch of one, a first axis of length one is the batch's, and a folded operand has
-// no other.
+// is repeated along every axis. At a batch of one, a first axis of length one is the batch axis, and a folded operand
+// has no other batch axis.
 func (t *tracer) alongBatch(n *gorgonia.Node, v traced, folded bool) (traced, error) {
 	switch {
 	case v.overBatch, len(v.shape) == 0, folded && t.batch == 1:
@@ -172,7 +172,7 @@ func (t *tracer) meanOf(cost traced, number float64) traced {
 	return out
 }
 
-// withDecay adds or subtracts sums of squares of parameters and a cost, one of which a and b are.
+// withDecay adds or subtracts a and b, one a sum of squares of parameters, the other a cost or such a sum.
 func (t *tracer) withDecay(f Func, a, b traced) traced {
 	if f == Sub {
 		if b.class == summed {

@@ -7,6 +7,6 @@ import "gorgonia.org/gorgonia"
 type Source struct {
 	Inputs gorgonia.Nodes // at least one, with the batch as the first axis
 	Params gorgonia.Nodes // trained, in this order
-	Output *gorgonia.Node // what prediction returns (logits, say), with the batch as the first axis; may be nil
+	Output *gorgonia.Node // the prediction, such as logits, with the batch as the first axis; may be nil
 	Cost   *gorgonia.Node // a scalar: a sum over the samples of the batch
 }

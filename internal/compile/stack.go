@@ -1,13 +1,13 @@
 package compile
 
-// A matrix that many products use, as every step of a recurrent network does, has a gradient of as many parts, each an
-// outer product of one row or a few. Added up one by one they would read and write the whole gradient each time. So the
-// operands of all of them are stacked, and one product of the stacks is the gradient.
+// A matrix that many products use, as in each step of a recurrent network, has a gradient of as many parts, each an
+// outer product of one row or a few. Adding up the parts one by one would read and write the whole gradient each time.
+// So their operands are stacked, and one product of the stacks is the gradient.
 
-// mostRows is the number of rows below which the uses of a matrix are stacked: a product of more is as fast by itself.
+// mostRows bounds the rows of the uses of a matrix that are stacked: a product of more rows is as fast by itself.
 const mostRows = 8
 
-// use is the use of a matrix in products: as it is stored or transposed, and in which shape, since a parameter may be
+// use is the form in which products use a matrix: stored or transposed, and its shape, since a parameter may be
 // reshaped.
 type use struct {
 	of     ID
@@ -22,7 +22,7 @@ type stack struct {
 	filled           int
 }
 
-// stackOf returns the stack of a matrix that a product uses, which may be empty yet.
+// stackOf returns the stack of a matrix that a product uses. It may still be empty.
 func (r *reverser) stackOf(w ID, in Instruction) (use, *stack) {
 	u := use{w, in.TransB, in.K, in.N}
 	if r.stacks[u] == nil {

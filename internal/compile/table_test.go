@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write operations.md anew")
 
-// operations.md lists what the code takes and refuses.
+// operations.md lists the operations that the code supports and refuses.
 func TestOperationsTable(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(`# Gorgonia's operations
@@ -65,7 +65,7 @@ operation of another package.
 	}
 }
 
-// The list has every operation in Gorgonia's source, except those that differentiating one of the list adds.
+// The list has every operation in Gorgonia's source, except operations that only differentiation adds.
 func TestListIsComplete(t *testing.T) {
 	pkg, err := build.Import("gorgonia.org/gorgonia", ".", 0)
 	if err != nil {
@@ -75,10 +75,10 @@ func TestListIsComplete(t *testing.T) {
 	for _, o := range compile.Operations() {
 		listed[o.Kind] = true
 	}
-	for _, kind := range []string{ // that only differentiation adds to a graph
+	for _, kind := range []string{ // added to a graph only by differentiation
 		"avgPoolDiffOp", "batchnormDiffOp", "byIndicesOpDiffOp", "col2imOp", "ctcLossDiffOp", "dropoutDiffOp", "groupNormDiffOp",
 		"maxPoolDiffOp", "sliceIncrOp", "softmaxDiffOp", "sparsemaxDiffOp", "upsampleDiffOp", "yoloDiffOp",
-		"clampOp", "devTrans", "ExternalOp", "letOp", "readOp", // that no function of Gorgonia puts below another node
+		"clampOp", "devTrans", "ExternalOp", "letOp", "readOp", // never put below another node by Gorgonia
 	} {
 		listed[kind] = true
 	}

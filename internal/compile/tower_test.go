@@ -10,8 +10,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// Graphs in which each node uses the one before twice compile to a few instructions for each node, not to twice as many
-// as for the node before.
+// Graphs in which each node uses the previous node twice compile to a few instructions for each node, not to twice as
+// many as for the previous one.
 func TestTowers(t *testing.T) {
 	const high = 40
 	for name, draw := range map[string]func(g *enginetest.G) (compile.Source, error){

@@ -19,7 +19,7 @@ const (
 	indexing              // a constant of integers, which indexes
 )
 
-// traced is what the compiler knows of a node.
+// traced is the compiler's knowledge of a node.
 type traced struct {
 	class class
 
@@ -45,13 +45,13 @@ type traced struct {
 	ofBatch  bool
 	constant bool
 
-	// summed: Σ_k factor_k Σ_batch Σ_elements value_k; partial while some axes aren't summed yet. mean: that over the
-	// batch size, by which training divides.
+	// summed: Σ_k factor_k Σ_batch Σ_elements value_k; partial while some axes aren't summed yet. mean: the same
+	// divided by the batch size, which training does.
 	terms   []term
 	partial bool
 	mean    bool
 
-	// shared or summed: it is, or is besides, a sum of squares of parameters.
+	// shared or summed: the sum of squares of parameters that the node is or includes.
 	norms []norm
 }
 
@@ -164,13 +164,13 @@ func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 	return v, t.check(n, v)
 }
 
-// ofSamples refuses numbers and sums over the batch as operands of operations whose rules don't take them.
+// ofSamples refuses numbers and sums over the batch as operands of rules that don't accept them.
 func ofSamples(n *gorgonia.Node, kind string, v traced) error {
 	switch kind {
 	case "elemUnaryOp", "elemBinOp", "maxBetween", "minBetween", "sumOp", "reshapeOp", "transposeOp", "sizeOp", "Iop":
 		return nil
 	case "repeatOp":
-		if v.class == scalar { // which the count is
+		if v.class == scalar { // the count is a scalar too
 			return nil
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Check reports the first fault of a program. A program without one has inputs, parameters and output among its values,
-// sizes that follow from the operations, no read before a write, views inside their values, and at most one reduction
-// for each parameter. [Compile] checks what it returns, so that engines, whose kernels check no index, needn't.
+// Check reports the first fault of a program. A program without faults has inputs, parameters and output among its
+// values, sizes that follow from the operations, no read before a write, views inside their values, and at most one
+// reduction for each parameter. [Compile] checks its result, so engines, whose kernels check no index, needn't.
 func (p *Program) Check() error {
 	if p == nil {
 		return errors.New("program: there is none")
@@ -191,7 +191,7 @@ func (c *checker) tensor(t Tensor) error {
 // perSample reports whether every sample has a row of its own.
 func (v Value) perSample() bool { return v.Kind == Buffer || v.Kind == Input }
 
-// stored reports whether a value is the same for all samples and lies in memory as it is.
+// stored reports whether a value is the same for all samples and stored in memory as it is.
 func (v Value) stored() bool { return v.Kind == Param || v.Kind == Const || v.Kind == Derived }
 
 // known returns an error if no value has the ID.
@@ -202,7 +202,7 @@ func (c *checker) known(id ID) error {
 	return nil
 }
 
-// ready reports whether a value can be read: the instructions so far have written it, or none does.
+// ready reports whether a value can be read: earlier instructions have written it, or no instruction writes it.
 func (c *checker) ready(id ID) bool {
 	switch c.Values[id].Kind {
 	case Buffer:

@@ -28,7 +28,7 @@ func everything(t *testing.T) *compile.Program {
 	return program(t, src, err)
 }
 
-// Each of these is that program with one fault, and the error that names the fault.
+// Each case is that program with one fault, and the error that names it.
 func TestCheckRefusesCorruptDerivedValues(t *testing.T) {
 	derived := func(t *testing.T, p *compile.Program) compile.ID {
 		for id, v := range p.Values {

@@ -16,8 +16,8 @@ func (c *checker) list(name string, code []Instruction) error {
 	return nil
 }
 
-// instruction checks one instruction against its row of opTable, in an order in which each check can rely on the ones
-// before.
+// instruction checks one instruction against its row of opTable, in an order in which each check can rely on the
+// earlier ones.
 func (c *checker) instruction(in *Instruction) error {
 	if in.Op >= opEnd {
 		return errors.New("no engine knows it here")
@@ -157,7 +157,7 @@ func (c *checker) operands(in *Instruction, row *opRow) error {
 	return nil
 }
 
-// takes reports whether a value may play the role. In prepare all floats are stored.
+// takes reports whether a value can have the role. In prepare all floats are stored.
 func (c *checker) takes(r role, v Value) bool {
 	if c.preparing {
 		return v.stored() && v.Type == Float32
@@ -165,7 +165,7 @@ func (c *checker) takes(r role, v Value) bool {
 	return r.takes(v)
 }
 
-// takes reports whether a value may play the role among samples.
+// takes reports whether a value can have the role in instructions on samples.
 func (r role) takes(v Value) bool {
 	row := v.perSample()
 	switch r {

@@ -19,7 +19,7 @@ func find(t *testing.T, code []compile.Instruction, op compile.Op) *compile.Inst
 	return nil
 }
 
-// Each of these is the CNN's program with one fault, and the error that names the fault.
+// Each case is the CNN's program with one fault, and the error that names it.
 func TestCheckRefusesCorruptions(t *testing.T) {
 	const none = compile.None
 	type program = *compile.Program

@@ -111,7 +111,7 @@ func (v View) reshaped(shape []int) (View, bool) {
 		return View{}, false
 	}
 	out := View{v.Offset, slices.Clone(shape), make([]int, len(shape))}
-	var from, strides []int // without axes of length one, whose strides say nothing
+	var from, strides []int // without axes of length one, whose strides don't matter
 	for d, s := range v.Shape {
 		if s > 1 {
 			from, strides = append(from, s), append(strides, v.Strides[d])
@@ -120,7 +120,7 @@ func (v View) reshaped(shape []int) (View, bool) {
 	for i, j := 0, 0; i < len(from); {
 		firstOld, firstNew := i, j
 		old, now := 1, 1
-		for old == 1 || old != now { // sizes are equal, so that neither list ends first
+		for old == 1 || old != now { // sizes are equal, so neither list ends first
 			if old <= now {
 				old *= from[i]
 				i++

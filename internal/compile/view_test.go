@@ -63,7 +63,7 @@ func TestElementsOfViews(t *testing.T) {
 	})
 }
 
-// A reshaped view has the same positions; where there is none, no strides would do.
+// A reshaped view has the same positions. If there is none, no strides give these positions.
 func TestReshapedViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v, positions := drawView(t)

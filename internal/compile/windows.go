@@ -94,7 +94,7 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 	return out, true, nil
 }
 
-// unroll lowers Im2Col by itself, to which Conv2d comes down where its filter or its image isn't as usual: positions
+// unroll lowers an Im2Col outside [convolution]'s pattern, as Conv2d makes it for unusual filters or images: positions
 // and elements of a window are strides of the image, or of a copy with zeros around it.
 func unroll(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v, err := t.images(n, in[0])
@@ -118,7 +118,7 @@ func unroll(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	return out, nil
 }
 
-// images returns an operand as images of samples, which a shared one is copied for.
+// images returns an operand as images of samples. It copies a shared operand for each sample.
 func (t *tracer) images(n *gorgonia.Node, v traced) (traced, error) {
 	v, err := t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0]))
 	if err == nil && (v.folded || len(v.shape) != 3) {
@@ -127,7 +127,7 @@ func (t *tracer) images(n *gorgonia.Node, v traced) (traced, error) {
 	return v, err
 }
 
-// maxPool lowers max-pooling. The positions of the maxima are a value of their own, by which gradients go back.
+// maxPool lowers max-pooling. The positions of the maxima are a separate value, which the backward pass reads.
 func maxPool(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v, win, err := t.pool(n, in)
 	if err != nil {

@@ -97,7 +97,7 @@ func TestOneSampleDoesNotMix(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// A slice of the whole batch is the batch, whatever its size.
+	// A slice of the whole batch is the batch, for any size.
 	g := enginetest.NewG(4, 1)
 	h := g.Do(gorgonia.Slice(g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 2))), gorgonia.S(0, 4)))
 	src, err := g.Squares(h)
@@ -109,7 +109,7 @@ func TestOneSampleDoesNotMix(t *testing.T) {
 	}
 }
 
-// A value that isn't listed isn't taken for a constant, and a constant is.
+// An unlisted value isn't treated as a constant, and a constant is.
 func TestValuesThatNobodyLists(t *testing.T) {
 	for _, op := range []func(*gorgonia.Node) (*gorgonia.Node, error){
 		gorgonia.Tanh,

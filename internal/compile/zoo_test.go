@@ -10,9 +10,9 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// The zoo's programs have every operation, replacing its result and, where it may, adding to it, once for all samples
-// too where it may; every kind of value; every rule; and products of matrices turned around in every way, of one and of
-// several groups. An engine could get a missing one wrong unnoticed.
+// The zoo's programs have every operation, replacing its result and, where allowed, adding to it and in Prepare; every
+// kind of value; every rule; and products with all transpositions, of one and of several groups. A fault of an engine
+// in a missing one would go unnoticed.
 func TestZooHasEverything(t *testing.T) {
 	type product struct {
 		once, transA, transB, groups bool
@@ -97,7 +97,7 @@ func TestZooHasEverything(t *testing.T) {
 	}
 }
 
-// To Gorgonia LogSoftMax(h) after SoftMax(h) is the softmax: a cross-entropy of it would train something else.
+// In Gorgonia LogSoftMax(h) after SoftMax(h) is the softmax: a cross-entropy of it would train something else.
 func TestLogSoftmaxAfterSoftmaxIsRefused(t *testing.T) {
 	g := enginetest.NewG(2, 1)
 	x, y, w := g.In("x", 5), g.In("y", 4), g.Param("w", 5, 4)

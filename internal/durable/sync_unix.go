@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// SyncFolder makes a rename in a folder durable. File systems that can't sync a folder say EINVAL or ENOTSUP.
+// SyncFolder makes a rename in a folder durable. File systems that can't sync a folder return EINVAL or ENOTSUP.
 func SyncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // Column holds one input's values for all samples, row by row, as floats or as integers.
 type Column struct {
 	Floats []float32
-	Ints   []int32 // token ids, say
+	Ints   []int32 // such as token ids
 }
 
 // Floats returns a column for each slice. A column shares the slice's memory.
@@ -25,7 +25,7 @@ func Floats(columns ...[]float32) []Column {
 // Len returns the number of values.
 func (c Column) Len() int { return len(c.Floats) + len(c.Ints) }
 
-// missing reports whether the column is absent, which an empty one isn't.
+// missing reports whether the column is absent. An empty one isn't.
 func (c Column) missing() bool { return c.Floats == nil && c.Ints == nil }
 
 // Data is a set of samples, with one column for each input of the program: column k holds Samples rows of

@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// Check checks every integer against the rows of its tables, and its error names the first that is no row. A column
-// that a prediction doesn't read may hold anything.
+// Check checks every integer against the rows of its tables, and its error names the first integer that is no row. A
+// column that a prediction doesn't read may hold any values.
 func TestIntegersPickRows(t *testing.T) {
 	p := enginetest.Zoo()["two tables by one input"].Program(t, 1) // with 5 rows and with 8; four indices a sample
 	for _, c := range []struct {

@@ -32,8 +32,7 @@
 // the grids, the rounding of a given contribution, the release and its division ([Grid]); the clip factor of a given
 // squared norm ([ClipFactor]); the optimizer ([Optimizer.Update]).
 //
-// Within a tolerance that each engine states, where no partial sum overflows: gradients of samples, their norms,
-// outputs.
+// Within a tolerance that each engine states, unless partial sums overflow: gradients of samples, their norms, outputs.
 //
 // Bounded, never exceeded: the sensitivity of a step's computed sum S. One sample more or less in any batch changes S
 // by at most C in L2 norm. Four rules ensure this bound, and package enginetest checks every engine against them:
@@ -41,11 +40,10 @@
 //  1. A sample's computed gradient g depends on the sample and on the parameters alone, to the last bit: not on the
 //     other samples of its microbatch, tile or warp, nor on its index in the data or in the batch, nor on the number of
 //     runs, workers or tiles.
-//  2. Its norm is measured on the very numbers that are summed, to a relative 2⁻¹⁸ or better, whatever its size (sums
-//     in single precision stagnate after some 10⁶ squares: add partial sums in double). A parameter's gradient is
-//     measured as it is kept, whole or as two factors; a norm of one of these above 2⁶⁰ counts as infinite, because it
-//     is beyond single precision's reach. No norm comes from Gram matrices, which leave a rounding error in its place
-//     where rows nearly cancel.
+//  2. Its norm is measured on the same numbers that are summed, to a relative 2⁻¹⁸ or better, for any size (sums in
+//     single precision stagnate after some 10⁶ squares: add partial sums in double). A parameter's gradient is measured
+//     as it is kept, whole or as two factors. Either's norm counts as infinite above 2⁶⁰, because single precision
+//     can't hold more. No norm comes from Gram matrices: if rows nearly cancel, it would be rounding error.
 //  3. The sample contributes to each coordinate once, the multiple of Fine nearest to a product ([Grid.Round]): of the
 //     clip factor f and the coordinate of g, or, if g is kept as two factors, x and δ, of an element of x and one of
 //     fδ, rounded to single precision. A sample with factor 0 contributes nothing, NaN or not.
@@ -58,9 +56,9 @@
 //
 // By rules 1 and 4 the sums over two batches that differ by one sample differ by that sample's contributions. These are
 // within Fine/2 of the products of rule 3, in each of d coordinates ([Layout].Size), and so within √d·Fine/2 in norm.
-// The products' norm is at most c(1 + 2⁻¹⁷): f‖g‖ is at most c but for the errors of the norm (rule 2) and of the
-// factor and fδ, each of which single precision rounds once, by a relative 2⁻²⁴. Since c = (C − √d·Fine/2)/(1 + 2⁻¹⁶),
-// a sample moves S by less than C.
+// The products' norm is at most c(1 + 2⁻¹⁷): f‖g‖ is at most c up to the errors of the norm (rule 2) and of the factor
+// and fδ, each of which single precision rounds once, by a relative 2⁻²⁴. Since c = (C − √d·Fine/2)/(1 + 2⁻¹⁶), a
+// sample moves S by less than C.
 //
 // These are relative errors. A product fδ that underflows has an additional error of up to 2⁻¹⁵⁰. It is multiplied by
 // an element of x, and the norm of x is at most 2⁶⁰ (rule 2), so that in norm this is at most 2⁻⁹⁰√d. The room that
@@ -98,9 +96,9 @@
 //
 //  1. the clipped sum is an exact multiple of Fine, about 2⁻²¹ C,
 //  2. the noise, a Gaussian with more than 53 bits of resolution near zero, is rounded to Fine too, and the sum of both
-//     is exact. So, but for ties, it is as if S and the noise had been added first and rounded then, which is
-//     post-processing. All multiples of Fine within 9.49 standard deviations of S are possible. An exact normal lies
-//     beyond with probability 2⁻⁶⁵, which matters where noise is so little that neighbouring sums are as far apart, at
+//     is exact. So, except for ties, it is as if S and the noise had been added exactly and then rounded, which is
+//     post-processing. All multiples of Fine within 9.49 standard deviations of S are possible. An exact normal is
+//     beyond with probability 2⁻⁶⁵. That matters only if noise is so little that neighbouring sums are as far apart, at
 //     epsilons above 30,
 //  3. before anything else sees it, the result is rounded to Coarse, about 2⁻⁶ of the noise's standard deviation, or
 //     Fine if that is more. That is post-processing: it costs no privacy, and adds 2·10⁻⁵ to the noise's variance, or
@@ -112,6 +110,7 @@
 //
 // # Arithmetic
 //
-// Whatever is bit for bit equal on all engines is computed in float64. Every operation is rounded by itself, to nearest
-// even, and none is fused. A twin in C or CUDA is compiled without contraction, or calls intrinsics that aren't fused.
+// All values that are bit for bit equal on all engines are computed in float64. Every operation is rounded by itself,
+// to nearest even, and none is fused. A twin in C or CUDA is compiled without contraction, or calls intrinsics that
+// aren't fused.
 package engine

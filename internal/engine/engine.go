@@ -28,7 +28,7 @@ type Loaded interface {
 	// their arithmetic must draw different noise, because equal noise would cancel in the difference of their releases.
 	Arithmetic() string
 	// Start checks jobs and prepares runs of them that advance side by side. A job that can't run is a [*FieldError].
-	// Start copies what it keeps of a job, whose slices may change afterwards.
+	// Start copies all that it keeps of a job, so the job's slices may change afterwards.
 	Start(...Job) (Runs, error)
 	// Close frees the memory on the device. Close the runs first. A second Close, a Start after Close and a Close
 	// before the runs' are faults of the caller, on which an engine may panic; package train returns errors instead.

@@ -65,12 +65,12 @@ func release(g Grid, sum, normal, deviation float64) float64 {
 	return normals[0]
 }
 
-// A contribution is its product rounded once, by exact arithmetic, and in single precision it is as [Grid] says.
+// A contribution is its product rounded once, by exact arithmetic, and in single precision it is as [Grid] describes.
 func TestRound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, samples := anyMechanism(t), rapid.IntRange(0, math.MaxInt32).Draw(t, "samples")
 		g := m.Grid(samples)
-		// Of every size, the largest included; and of few bits, so that there are ties.
+		// Products of every size, including the largest, and of few bits, so that there are ties.
 		b := float32(math.Exp2(rapid.Float64Range(-40, 40).Draw(t, "log b")))
 		product := rapid.OneOf(
 			rapid.Float64Range(-m.ClippingNorm, m.ClippingNorm),

@@ -21,8 +21,8 @@ type Job struct {
 	// Move, if it isn't nil, moves the parameters instead of Optimizer, which then is the zero value. After each step,
 	// counted from 1, it gets the parameters, which it changes in place, and the noisy mean gradient, rounded to
 	// floats, both laid out by [Layout]. It leaves the padding at 0, and may overwrite the gradient. It is called for
-	// one step of a run at a time, and for several runs concurrently. What it keeps from step to step is its caller's
-	// to save. An error stops the run.
+	// one step of a run at a time, and for several runs concurrently. The caller must save all that it keeps from step
+	// to step. An error stops the run.
 	Move func(step int, params, gradient []float32) error
 
 	// Rate, if it isn't nil, returns the learning rate of each step, counted from 1, in place of Optimizer's. Only
@@ -30,7 +30,7 @@ type Job struct {
 	Rate func(step int) float64
 }
 
-// Schedules reports whether runs of what is loaded take [Job].Rate: whether it has a method Schedules, without results.
+// Schedules reports whether runs of l take [Job].Rate: whether l has a method Schedules, without results.
 func Schedules(l Loaded) bool {
 	if c, ok := l.(chosen); ok {
 		l = c.Loaded

@@ -40,7 +40,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// A member's draw depends on its index in the list, and a normal on its coordinate, whichever part is asked for.
+// A member's draw depends on its index in the list, and a normal on its coordinate, for any requested part.
 func TestDraws(t *testing.T) {
 	j := Job{Key: random.InsecureKey(3), Trial: 5, Mechanism: Mechanism{SamplingProbability: 0.25}}
 	var list, want []int32
@@ -96,7 +96,7 @@ type rated struct{ Loaded }
 
 func (rated) Schedules() {}
 
-// An engine that takes rates is known to do so behind FirstOf too; one that doesn't isn't.
+// Schedules sees through FirstOf whether an engine takes rates.
 func TestSchedules(t *testing.T) {
 	for _, c := range []struct {
 		l    Loaded

@@ -29,8 +29,7 @@ func TestSumsAreRefusedWhereTheProofEnds(t *testing.T) {
 	}
 }
 
-// Noise is refused where its grid would be seen in it, and where it is beyond all bounds, at the ends of clipping
-// norms.
+// Noise is refused if its grid would show in it, or if it is too large, at the minimum and maximum clipping norms.
 func TestNoiseThatTheGridWouldChange(t *testing.T) {
 	for _, c := range []struct {
 		m    Mechanism

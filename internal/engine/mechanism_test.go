@@ -35,7 +35,7 @@ func TestClipFactor(t *testing.T) {
 	})
 }
 
-// What the package comment lists adds up to less than C, and clipping wastes little of C.
+// The errors listed in the package comment add up to less than C, and clipping wastes little of C.
 func TestClippingCoversRounding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, samples := anyMechanism(t), rapid.IntRange(0, math.MaxInt32).Draw(t, "samples")
@@ -57,7 +57,7 @@ func TestClippingCoversRounding(t *testing.T) {
 	})
 }
 
-// A job whose grid would round too coarsely is refused, whether parameters, samples or noise make it so.
+// A job whose grid would round too coarsely is refused, whether because of parameters, samples or noise.
 func TestSumsThatCannotBeExact(t *testing.T) {
 	for _, c := range []struct {
 		noise               float64

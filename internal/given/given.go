@@ -2,7 +2,7 @@ package given
 
 import "github.com/dptrain/dptrain/internal/engine"
 
-// Columns are columns whose memory never changes any more.
+// Columns are columns whose memory never changes again.
 type Columns struct {
 	columns []engine.Column
 }

@@ -65,7 +65,7 @@ func (f Fields) Bool(path ...string) bool {
 	return v.Kind() == reflect.Bool && v.Bool()
 }
 
-// Ints returns a list of integers, which may be changed, or nil if the operation has none of that name.
+// Ints returns a list of integers, which the caller may change, or nil if the operation has none of that name.
 func (f Fields) Ints(path ...string) []int {
 	v := f.get(path...)
 	if v.Kind() != reflect.Slice {

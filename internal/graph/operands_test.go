@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/graph"
 )
 
-// The unexported field that operands are read from holds what Gorgonia itself prints of a node: its operation and the
+// The unexported field with a node's operands agrees with Gorgonia's own print of the node: its operation and the
 // numbers of its operands, in order.
 func TestOperandsAreTheNodesOwn(t *testing.T) {
 	seen := 0

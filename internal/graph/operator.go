@@ -62,7 +62,7 @@ func Operator(op gorgonia.Op) string {
 	}
 	switch Kind(op) {
 	case "elemUnaryOp":
-		// Each unary operator is a function type of its own, and shows nothing but its name.
+		// Each unary operator is a separate function type, and shows only its name.
 		return fmt.Sprint(op)
 	case "elemBinOp":
 		return nth(elementwise[:], FieldsOf(op).Int("ʘBinaryOperator", "ʘBinaryOperatorType"))

@@ -12,7 +12,7 @@ import (
 // Tests reports whether long tests run: $DPTRAIN_LONG is 1, as make test-all sets it.
 func Tests() bool { return os.Getenv("DPTRAIN_LONG") == "1" }
 
-// Times is how many times as many cases to try: 10 where long tests run.
+// Times is the factor for the number of cases: 10 if long tests run.
 func Times() int {
 	if Tests() {
 		return 10
@@ -20,8 +20,8 @@ func Times() int {
 	return 1
 }
 
-// Leaves reports whether case i of a grid is left to make test-all: of n in a row make test tries the first, and with
-// -short only the first of all is tried.
+// Leaves reports whether case i of a grid is left to make test-all: make test tries the first of each n cases, and with
+// -short only case 0.
 func Leaves(i, n int) bool {
 	if testing.Short() {
 		return i > 0
@@ -37,7 +37,7 @@ func Only(t testing.TB) {
 	}
 }
 
-// SkipRace skips a test, for a reason, where the race detector watches and makes it ten times slower.
+// SkipRace skips a test, for a reason, under the race detector, which makes it ten times slower.
 func SkipRace(t testing.TB, why string) {
 	t.Helper()
 	if Race {
@@ -45,8 +45,8 @@ func SkipRace(t testing.TB, why string) {
 	}
 }
 
-// Check is [rapid.Check] with a number of draws of its own, multiplied by [Times], or with -short a fifth of it. Tests
-// that call it don't run in parallel with others of their package that draw.
+// Check is [rapid.Check] with the given number of draws, times [Times], or with -short a fifth of it. Tests that call
+// it don't run in parallel with others of their package that draw.
 func Check(t *testing.T, draws int, property func(*rapid.T)) {
 	t.Helper()
 	if draws *= Times(); testing.Short() {

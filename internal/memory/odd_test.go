@@ -5,7 +5,7 @@ import (
 	"testing/fstest"
 )
 
-// From malformed files of the system Available reports neither too much memory nor too little.
+// Malformed system files make Available report neither too much memory nor too little.
 func TestAvailableFromOddFiles(t *testing.T) {
 	const group = "sys/fs/cgroup/"
 	for name, c := range map[string]struct {

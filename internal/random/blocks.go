@@ -6,8 +6,8 @@ import "fmt"
 const BlockWords = blockWords
 
 // Blocks fills dst with the blocks of the given indices, in their order: block i is words i·BlockWords, …,
-// (i+1)·BlockWords-1. It takes as long as drawing as many words in a row would, and doesn't move the stream. It panics
-// unless dst has BlockWords words for each index.
+// (i+1)·BlockWords-1. It takes as long as drawing as many words in a row, and doesn't move the stream. It panics unless
+// dst has BlockWords words for each index.
 func (s *Stream) Blocks(dst []uint64, indices []uint32) {
 	if len(dst) != len(indices)*blockWords {
 		panic(fmt.Sprintf("random: Blocks: %d words for %d blocks", len(dst), len(indices)))
@@ -18,7 +18,7 @@ func (s *Stream) Blocks(dst []uint64, indices []uint32) {
 	if len(indices) > 0 {
 		var lanes [groupBlocks]uint32
 		copy(lanes[:], indices)
-		s.held = 0 // the buffer holds the blocks of now
+		s.held = 0 // the buffer holds these blocks now
 		blocksOf(&s.buffer, &s.state, &lanes)
 		copy(dst, s.buffer[:])
 	}

@@ -43,7 +43,7 @@
 //   - Distance. Let u and θ be uniform real numbers, w1 and w2 the indices of the cells that hold them, z the computed
 //     normal, and x the normal of u and θ without rounding. The mean of |z - x| is below 2^-53.5. At a point of radius
 //     r it is, to first order, at most 2^-50·|z| + 2^-53/r + 2^-61·r + 2^-65·e^(r²/2)/r: the formulas' rounding, u's
-//     rounding to a double, the width of θ's cell and that of u's.
+//     rounding to a double, and the widths of θ's and u's cells.
 //   - Total variation. z and x round to different multiples of g only where a boundary lies between them, which has
 //     probability of about E|z - x|/g. So n rounded normals are within about n·2^-53.5/g of n rounded exact ones in
 //     total variation.

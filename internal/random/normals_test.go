@@ -88,7 +88,7 @@ func accuracyWords(random int) []uint64 {
 
 func TestRadiusSquaredAccuracy(t *testing.T) {
 	for _, w := range accuracyWords(2000) {
-		// What the conversion of w to a double rounds away is a displacement of u, in TestNormalsDisplacement.
+		// The rounding of w to a double is a displacement of u, which TestNormalsDisplacement measures.
 		want := radiusSquaredBig(number(float64(w) + 0.5))
 		if want.Sign() == 0 {
 			if got := radiusSquared(w); got != 0 || math.Signbit(got) {

@@ -16,7 +16,7 @@ import (
 var _ rand.Source = (*Stream)(nil)
 
 // The vectors of RFC 8439 (June 2018), appendix A.1, numbers 1 to 5, and the first block of section 2.4.2's example:
-// those of its vectors whose nonce is an ID's (bytes 1 to 3 zero).
+// the vectors whose nonce an ID can have (bytes 1 to 3 zero).
 func TestRFC8439(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -75,7 +75,7 @@ func TestRFC8439(t *testing.T) {
 	})
 }
 
-// Word i of a stream is word i%8 of the block that x/crypto makes for counter i/8, wherever in the stream, so a stream
+// Word i of a stream is word i%8 of the block that x/crypto makes for counter i/8, anywhere in the stream, so a stream
 // never uses a counter twice.
 func TestStreamIsKeystream(t *testing.T) {
 	eachImplementation(t, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestStreamIsKeystream(t *testing.T) {
 	})
 }
 
-// However the words are drawn, one at a time, in bulk or after Seek, they are the same.
+// The words are the same if drawn one at a time, in bulk or after Seek.
 func TestStreamInPieces(t *testing.T) {
 	key := InsecureKey(1)
 	id := ID{Purpose: Noise}
@@ -203,7 +203,7 @@ func shifted(s *Stream) *Stream {
 	return s
 }
 
-// The assembly writes by pointer; this sees it write outside its destination.
+// The assembly writes by pointer; this test would find writes outside its destination.
 func TestUint64sStaysInside(t *testing.T) {
 	const guard = 0xa5a5a5a5a5a5a5a5
 	eachImplementation(t, func(t *testing.T) {

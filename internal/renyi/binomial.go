@@ -84,7 +84,7 @@ func (s sequence) set(i int, x float64) {
 	switch {
 	case x < -1e15:
 		s.frac[i], s.exp[i] = 1, absent
-	case !(x <= 1e15): // NaN, if there should ever be one, is as good as infinity
+	case !(x <= 1e15): // NaN, if it should ever occur, counts as infinity
 		s.frac[i], s.exp[i] = 1, -absent
 	default:
 		k := math.Floor(x * math.Log2E)
@@ -92,8 +92,8 @@ func (s sequence) set(i int, x float64) {
 	}
 }
 
-// logConvolution returns log sum_{j=0..n} s_j t_{n-j}. It leaves out terms below 2^-64 of the largest: there are at
-// most MaxOrder of them, which together are less than one rounding.
+// logConvolution returns log sum_{j=0..n} s_j t_{n-j}. It leaves out terms below 2^-64 of the largest: at most MaxOrder
+// of them, together less than one rounding.
 func (s sequence) logConvolution(t sequence, n int) float64 {
 	sExp, tExp := s.exp[:n+1], t.exp[:n+1]
 	top := int64(2 * absent)

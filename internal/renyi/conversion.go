@@ -29,7 +29,7 @@ func DeltaAt(a int, r, epsilon float64) float64 {
 	return atMostOne(intercept - float64(a-1)*epsilon*(1-4*ulp))
 }
 
-// atMostOne returns e^logDelta, rounded up and so never 0, or 1 where that is less.
+// atMostOne returns e^logDelta, rounded up and so never 0, or 1 if that is less.
 func atMostOne(logDelta float64) float64 { return math.Min(1, roundedUp(math.Exp(logDelta))) }
 
 // logDeltaIntercept returns the logarithm, rounded up, of delta at epsilon 0 before it is clipped to 1. The logarithm

@@ -2,7 +2,7 @@ package renyi
 
 import "testing"
 
-// What overflows bounds nothing: a delta of 1, not NaN.
+// A bound that overflows is a delta of 1, not NaN.
 func TestOverflowIsNoDelta(t *testing.T) {
 	if d := DeltaAt(1024, 1e306, 1e306); d != 1 {
 		t.Errorf("delta is %v", d)

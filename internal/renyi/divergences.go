@@ -21,16 +21,15 @@ import (
 //	N = e^{(a-1) r} - a v^{a-1} + (a-1) v^a.
 //
 // With v = 0 it is the conversion of Canonne, Kamath and Steinke, and for a = 2 with the best v of any sign it is the
-// bound by two moments (twoMomentDelta). In place of a negative v there is the form at the end: g(l) = l^a + m l with m
-// >= 0, which is at least 0 for l >= 0, has the tangent g1(u) (l - s) with g1(u) = a u^{a-1} + m and s = (a-1)
-// u^a/g1(u). For u = e^r it says that the divergence is at most (e^{(a-1) r} + m)/g1(u) = 1 - s/u, for every s <=
-// (1-1/a) u.
+// bound by two moments (twoMomentDelta). For a negative v there is another form: g(l) = l^a + m l with m >= 0 is at
+// least 0 for l >= 0 and has the tangent g1(u) (l - s) with g1(u) = a u^{a-1} + m and s = (a-1) u^a/g1(u). For u = e^r
+// it says that the divergence is at most (e^{(a-1) r} + m)/g1(u) = 1 - s/u, for every s <= (1-1/a) u.
 //
-// A curve allows no smaller bound, up to the search's tolerance and to roundings, once the lower convex hull over
-// e^epsilon has been taken, to which negative epsilons belong as well: there the bounds follow from those of the other
-// direction. Theorem 15 of docs/proofs/bounds.md proves it. For each order and direction the probabilities (p, q) that
-// tests of P against Q may have are a convex set. The forms are the half-planes around these sets at epsilon >= 0: the
-// other direction's Rényi divergence has no smaller ones there, and the hull adds those around their intersection.
+// After taking the lower convex hull over e^epsilon, the curve allows no smaller bound, up to the search's tolerance
+// and roundings. The hull includes negative epsilons, where the bounds follow from the other direction's bounds.
+// Theorem 15 of docs/proofs/bounds.md proves it. For each order and direction the probabilities (p, q) that tests of P
+// against Q may have are a convex set. The forms are the half-planes around these sets at epsilon >= 0: the other
+// direction's Rényi divergence has no smaller half-planes there, and the hull adds the ones around their intersection.
 type Divergences struct {
 	curve Curve
 	zero  []float64 // the bound at epsilon 0 and v = 0, by order
@@ -85,19 +84,20 @@ func (d *Divergences) At(epsilon float64) float64 {
 
 // at returns the logarithm of the bound by one order, for the best u and v that it finds.
 //
-// As a function of the ratio w = v/u the bound has a minimum near v = 1, which is narrow where e^y is close to 1, as
-// N is e^y - 1 and something that grows with the square of v - 1. For small w it is level, with the value at w = 0.
+// As a function of the ratio w = v/u the bound has a minimum near v = 1. The minimum is narrow if e^y is close to 1,
+// because N is e^y - 1 plus a term that grows with the square of v - 1. For small w the bound is level, with the value
+// at w = 0.
 func (d *Divergences) at(a int, epsilon float64) float64 {
 	r := d.curve[a]
 	y := float64(a-1) * r * (1 + 2*ulp)
 	if math.IsInf(y, 1) {
 		return y
 	}
-	if epsilon <= r+math.Log1p(-1/float64(a))-0x1p-40*(1+r) { // the form at the end
+	if epsilon <= r+math.Log1p(-1/float64(a))-0x1p-40*(1+r) { // the other form
 		return float.Log(-math.Expm1(lowered(epsilon)-r*(1+8*ulp)) * (1 + 8*ulp))
 	}
 	least := bound(a, y, epsilon, 0)
-	if y > 40 { // then v = 0 is the best up to a rounding
+	if y > 40 { // then v = 0 is best up to a rounding
 		return least
 	}
 	const (
@@ -135,15 +135,15 @@ func (d *Divergences) at(a int, epsilon float64) float64 {
 	return math.Min(least, v)
 }
 
-// bound returns the logarithm, rounded up, of the bound on the divergence at epsilon by order a, of which y is (a-1)
-// times the Rényi divergence, for w = v/u < 1.
+// bound returns the logarithm, rounded up, of the bound on the divergence at epsilon by order a, for y = (a-1) times
+// the Rényi divergence and w = v/u < 1.
 func bound(a int, y, epsilon, w float64) float64 {
 	u := math.Exp(lowered(epsilon)) * tangent(a, w)
 	return boundBy(a, y, w*u, u, w)
 }
 
 // lowered lowers epsilon by more than the roundings of s as a function of u and v: the bounds are for the rounded u and
-// v, of which s may be off by 40 roundings.
+// v, and s may be off by 40 roundings.
 func lowered(epsilon float64) float64 { return epsilon - (1+math.Abs(epsilon))*0x1p-46 }
 
 // tangent returns u/s: a/(a-1) (1 - w^{a-1})/(1 - w^a).
@@ -159,7 +159,7 @@ func boundBy(a int, y, v, u, w float64) float64 {
 	if !(w <= 1-0x1p-24) { // too close for floats
 		return math.Inf(1)
 	}
-	// N is e^y - 1 and 1 - v^{a-1} (1 + (a-1) (1-v)), both of them positive.
+	// N is the sum of e^y - 1 and 1 - v^{a-1} (1 + (a-1) (1-v)), both positive.
 	rest, error := 1.0, 0.0
 	if v > 0 {
 		d := 1 - v

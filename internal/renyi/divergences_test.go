@@ -43,7 +43,7 @@ func exactDivergence(a int, p, q []float64) float64 {
 	return math.Log1p(sum) / (x - 1)
 }
 
-// No two laws below a curve have a larger divergence than it allows.
+// No two laws below a curve have a larger divergence than the curve allows.
 func TestDivergencesAreBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, q := drawLaws(t)
@@ -95,7 +95,7 @@ func TestDivergencesAreAttained(t *testing.T) {
 			}
 			return true
 		}
-		// Points of the bounds over e^epsilon; at negative epsilons they follow from those of the other direction.
+		// Points of the bounds over e^epsilon; at negative epsilons they follow from the other direction's bounds.
 		var xs, hs []float64
 		d := curve.Divergences()
 		for k := range 200 {

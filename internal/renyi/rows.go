@@ -13,7 +13,7 @@ import (
 // In standard deviations the likelihood ratio is L(z) = sum_k w_k e^{k z/s - k^2/(2 s^2)}. The two divergences are
 // log E L^a/(a-1) and log E L^{1-a}/(a-1) under Q. Since E L = 1, E L^c = 1 + E (L^c - 1 - c (L-1)) for c = a and c =
 // 1-a, and the function in brackets is never negative, so that nothing cancels in its integral. The trapezoid rule
-// computes it, with an error below that of its rounding:
+// computes it, with an error below its rounding:
 //
 //   - L^a is a sum of terms w e^{n z/s - d} with n whole and w > 0, and with the density each is a normal density
 //     around n/s. By Poisson's summation formula the trapezoid rule of width h gives the integral of a normal density
@@ -22,9 +22,9 @@ import (
 //     so that |L(x+iy)| >= L(x) cos 0.3. So the integral of |phi L^{1-a}| along a line of this strip is at most
 //     e^{d^2/2} (cos 0.3)^{1-a} times E L^{1-a}, and the rule's relative error is at most that times 2/(e^{2 pi d/h} -
 //     1) (Trefethen and Weideman, "The exponentially convergent trapezoidal rule", 2014, Theorem 5.1). h is chosen so
-//     that it is below 1e-17.
+//     that this is below 1e-17.
 //
-// What the rule leaves out beyond its nodes is bounded and added.
+// The rule bounds the integral beyond its nodes and adds the bound.
 func Rows(rate, noise float64, rows, high int) Curve {
 	switch {
 	case rows == 1 || rate == 0:
@@ -131,8 +131,7 @@ func (m *rowMixture) forth(high int) Curve {
 	nodes := m.nodes(-reach, float64(high)*k+reach, h)
 	c := NewCurve(high)
 	for a := 2; a <= high; a++ {
-		// All terms of L^a lie around 0 to a k: the nodes hold all but a relative 1e-17 of each, reach being
-		// more than 10.
+		// All terms of L^a are around 0 to a k: the nodes hold all but a relative 1e-17 of each, since reach > 10.
 		n := min(len(nodes), int((float64(a)*k+2*reach)/h)+2)
 		c[a] = divergence(nodes[:n], float64(a), h, a, -59)
 	}
@@ -187,7 +186,8 @@ func (m *rowMixture) nodes(low, high, h float64) []rowNode {
 	return nodes
 }
 
-// divergence returns log(1 + E (L^c - 1 - c (L-1)))/(a-1), rounded up, given the logarithm of what the nodes leave out.
+// divergence returns log(1 + E (L^c - 1 - c (L-1)))/(a-1), rounded up, given the logarithm of the integral beyond the
+// nodes.
 func divergence(nodes []rowNode, c, h float64, a int, outside float64) float64 {
 	top := math.Inf(-1)
 	for _, n := range nodes {

@@ -37,8 +37,8 @@ func oneOrder(a int, r, epsilon float64) float64 {
 	return best
 }
 
-// The bound of each order is the largest divergence that its Rényi divergence allows, wherever its minimum over u and v
-// lies: with little divergence it is a narrow dip beside a plain.
+// The bound of each order is the largest divergence that its Rényi divergence allows, for any position of its minimum
+// over u and v: with little divergence the minimum is a narrow dip beside a plain.
 func TestDivergencesOfOneOrder(t *testing.T) {
 	for _, slope := range []float64{1e-9, 1e-6, 3e-5, 1e-3, 0.05, 0.7} {
 		for _, a := range []int{2, 3, 17, 256, 1024} {
@@ -48,7 +48,7 @@ func TestDivergencesOfOneOrder(t *testing.T) {
 			}
 			curve := NewCurve(a)
 			for b := 2; b <= a; b++ {
-				curve[b] = r // no more than order a says
+				curve[b] = r // no more than by order a
 			}
 			d := curve.Divergences()
 			for _, deviations := range []float64{0, 1, 7, 200} {
@@ -63,7 +63,7 @@ func TestDivergencesOfOneOrder(t *testing.T) {
 	}
 }
 
-// At finds the best order, and whatever was asked before.
+// At finds the best order, independently of earlier calls.
 func TestDivergencesInAnyOrder(t *testing.T) {
 	for _, c := range []struct {
 		slope float64

@@ -35,9 +35,8 @@ func subsetEdge(tune, base Curve, q float64) (Curve, bool) {
 	return nil, false
 }
 
-// Subset returns the curve of variant 1: the larger of SubsetAdd and SubsetRemove. If tight is set, SubsetRemove is
-// replaced by the curve of variant 2 where that is smaller: tune on a sample of rate q, composed with base on
-// everything.
+// Subset returns the curve of variant 1: the larger of SubsetAdd and SubsetRemove. If tight is set, the curve of
+// variant 2, tune on a sample of rate q composed with base on all data, replaces SubsetRemove where it is smaller.
 //
 // Proof of the cap. With m = a-1 and w = (1-q)/(q x + 1-q), (1-w+w y)^-m <= 1-w+w y^-m, and E y = 1 gives E y^-m >= 1.
 func Subset(tune, base Curve, q float64, tight bool) Curve {

@@ -6,11 +6,11 @@ import (
 	"github.com/dptrain/dptrain/internal/float"
 )
 
-// The theorems of this file are of Papernot and Steinke, "Hyperparameter tuning with Rényi differential privacy", 2022.
+// The theorems of this file are by Papernot and Steinke, "Hyperparameter tuning with Rényi differential privacy", 2022.
 // In them e is the curve of one trial and deltaHat(a) its delta at [EpsilonHat].
 
-// EpsilonHat returns log(1 + 1/(a-1)), rounded down: the largest epsilon that the theorems' condition e^epsilonHat <=
-// 1 + 1/(a-1) allows. Equality is the best choice and always available.
+// EpsilonHat returns log(1 + 1/(a-1)), rounded down: the largest epsilon that the theorems' condition e^epsilonHat <= 1
+// + 1/(a-1) allows. Equality is the best choice and always possible.
 func EpsilonHat(a int) float64 { return math.Log1p(1/float64(a-1)) * (1 - 2*ulp) }
 
 // DeltaHat returns a slice whose element a, for a = 2..high, is the curve's delta at EpsilonHat(a). It is the smallest
@@ -65,8 +65,8 @@ func PoissonTuned(e Curve, deltaHat []float64, mu float64) Curve {
 	return poissonTuned(e, deltaHat, mu, logMean(float.Log(mu)))
 }
 
-// TruncatedPoissonTuned returns the curve of the best of K runs for K ~ Poisson(rate) given K >= 1. It is that of
-// [PoissonTuned], but in its logarithm the mean of K replaces mu.
+// TruncatedPoissonTuned returns the curve of the best of K runs for K ~ Poisson(rate) given K >= 1. It is the curve of
+// [PoissonTuned] with the mean of K in place of mu in the logarithm.
 func TruncatedPoissonTuned(e Curve, deltaHat []float64, rate, mean float64) Curve {
 	return poissonTuned(e, deltaHat, rate, logMean(float.Log(mean)))
 }
@@ -155,7 +155,7 @@ func NegativeBinomialTuned(e Curve, o Orders, eta, gamma, logExpected float64) C
 //	a log(1-pu) - (a-1) log(1 - p min(1, xu + delta)).
 //
 // Where xu + delta < 1 its slope has the sign of (a-1) x - a (1-p delta) + p x u, which rises with u; beyond it falls.
-// So the maximum is at u = 0 or at u = (1-delta)/x. The least of all x = b/(b-1) is taken, for the orders b of
+// So the maximum is at u = 0 or at u = (1-delta)/x. The result is the minimum over x = b/(b-1), for the orders b of
 // deltaHat.
 func BinomialTuned(e Curve, deltaHat []float64, n int, p float64) Curve {
 	t := NewCurve(e.high())

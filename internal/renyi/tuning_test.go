@@ -2,7 +2,7 @@ package renyi
 
 import "testing"
 
-// The logarithms of means that package repetitions computes may be off by this much, and are rounded up all the same.
+// Package repetitions' logarithms of means may be off by this much, and are still rounded up.
 func TestLogMeanIsRoundedUp(t *testing.T) {
 	for _, log := range []float64{0, 5.551115123125781875252e-18, 1.000000082790371007368e-10, 7.4e-5, 0.33, 1.44, 34.5, 454.4, 710.4489716106614387639} {
 		least := log - 0x1p-53*(70+5*log)

@@ -91,7 +91,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
-// Other programs order tensors in ways of their own.
+// Other programs order tensors differently.
 func TestDecodeAnyOrder(t *testing.T) {
 	got, _, err := Decode(file(`{"a":{"dtype":"F32","shape":[],"data_offsets":[4,8]},"b":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}`, 0, 0, 0, 0x3f, 0, 0, 0x80, 0x3f))
 	if err != nil || got[0].Name != "b" || got[0].Data[0] != 0.5 || got[1].Data[0] != 1 {
@@ -169,7 +169,7 @@ type header struct {
 	Float float64
 }
 
-// A sealed file comes back with the order, the names and the bits of its tensors; no other bytes, kind or header do.
+// Unseal returns the order, the names and the bits of the sealed tensors, and refuses other bytes, kinds and headers.
 func TestSealed(t *testing.T) {
 	want := []Tensor{
 		{Name: "w", Shape: []int{1, 2}, Data: []float32{float32(math.NaN()), float32(math.Inf(-1))}},

@@ -21,7 +21,7 @@ const headerKey = "header"
 //	checksum  32 bytes, SHA-256 of kind, a line feed, and the rest
 //	rest      a safetensors file, whose metadata has the header as JSON, and whose names begin with a number
 //
-// A kind names what is encoded, its version, and all that a reader must agree on, such as the run it belongs to. The
+// A kind names the content, its version, and all that a reader must agree on, such as the run it belongs to. The
 // checksum detects damage, but no forgery.
 func Seal(kind string, header any, tensors []Tensor) ([]byte, error) {
 	text, err := json.Marshal(header)
@@ -41,7 +41,7 @@ func Seal(kind string, header any, tensors []Tensor) ([]byte, error) {
 	return append(sum[:], file...), nil
 }
 
-// Unseal decodes what [Seal] encoded as the same kind, and nothing else, into header and the tensors.
+// Unseal decodes the result of [Seal] with the same kind, and nothing else, into header and tensors.
 func Unseal(kind string, file []byte, header any) ([]Tensor, error) {
 	if len(file) < sha256.Size {
 		return nil, errors.New("cut short")

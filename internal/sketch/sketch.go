@@ -25,7 +25,7 @@ func (s Sketch) Equal(o Sketch) bool {
 	return s.rows == o.rows && slices.Equal(s.hashes, o.hashes) && slices.Equal(s.counts, o.counts)
 }
 
-// last returns the largest hash below and at which the sketch has all rows of its set.
+// last returns the largest hash h such that the sketch has all rows of its set with hashes up to h.
 func (s Sketch) last() uint64 {
 	if len(s.hashes) < Size {
 		return 1<<64 - 1
@@ -33,19 +33,19 @@ func (s Sketch) last() uint64 {
 	return s.hashes[len(s.hashes)-1]
 }
 
-// Share estimates the share of the smaller set's rows that the larger set has too, in [0, 1]. A row that a set has
-// several times counts as often, and is shared as often as both sets have it. Rows that are equal by chance count, as
-// in tables of few columns with few values.
+// Share estimates the share of the smaller set's rows that the larger set has too, in [0, 1]. A row counts as often as
+// its set has it, and is shared as often as both sets have it. Rows that are equal by chance count too, as in tables of
+// few columns with few values.
 //
 // Share is exact for sets of at most [Size] different rows. Otherwise it compares the rows whose hashes are among the
 // smallest of both sets: all 8192 that are kept, for sets of the same size, and about 8192/r of the smaller set if the
 // larger one has r times as many rows. Of m compared rows the number that are shared varies by about the square root of
 // its mean. For a true share of 5 %, Share is at least 2.5 % with a probability of 99.9 % and more up to r = 10, about
 // 99 % at r = 20, and about 80 % at r = 100. A set that is wholly contained in another one is found with a probability
-// of 99.9 % up to r = 1000. A set that is yet smaller beside the other may have no row to compare: Share is 0 then.
+// of 99.9 % up to r = 1000. An even smaller set may have no row to compare: Share is then 0.
 //
-// These probabilities are for sets of which no row makes up much by itself. The copies of a row are compared together
-// or not at all: of two larger sets that share one row alone, however many copies of it they have, Share is mostly 0.
+// These probabilities are for sets in which no single row makes up much. The copies of a row are compared together or
+// not at all: for two larger sets that share only one row, with any number of copies, Share is mostly 0.
 func (s Sketch) Share(o Sketch) float64 {
 	last := min(s.last(), o.last())
 	ofS, ofO, shared := 0, 0, 0 // rows up to last
@@ -70,7 +70,7 @@ func (s Sketch) Share(o Sketch) float64 {
 	}
 }
 
-// A Builder makes a sketch in memory for [Size] hashes, whatever the number of rows. Its zero value has no rows.
+// A Builder makes a sketch in memory for [Size] hashes, for any number of rows. Its zero value has no rows.
 type Builder struct {
 	rows   int
 	counts map[uint64]int

@@ -126,8 +126,8 @@ func TestShareOfLargeSets(t *testing.T) {
 	}
 }
 
-// The chances that the doc comment of Share states, each over 60 pairs of sketches. They are of sets that need not be
-// made: hashes are uniform, so the m hashes of the smaller set below the larger one's last are all that is compared.
+// The chances that the doc comment of Share states, each over 60 pairs of sketches. The sets needn't be made: hashes
+// are uniform, and only the m hashes of the smaller set below the larger one's last are compared.
 func TestChancesOfDetection(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct {

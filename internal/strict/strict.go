@@ -20,7 +20,7 @@ func Decode(text []byte, into any) error {
 	return end(d)
 }
 
-// Object returns the members of one JSON object. A name that stands twice is an error.
+// Object returns the members of one JSON object. A repeated name is an error.
 func Object(text []byte) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if first, err := d.Token(); err != nil || first != json.Delim('{') {

@@ -26,7 +26,7 @@ func FuzzObject(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var all map[string]json.RawMessage // of two members with one name it has the last
+		var all map[string]json.RawMessage // it has the last of two members with one name
 		if err := json.Unmarshal(text, &all); err != nil || len(all) != len(members) {
 			t.Errorf("%d members, and %d by encoding/json: %v", len(members), len(all), err)
 		}

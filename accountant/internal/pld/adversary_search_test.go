@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/long"
 )
 
-// A dominated is a pair, and laws that it dominates: the adversary may run another of them every time.
+// A dominated is a pair with laws that it dominates. The adversary may run a different law each time.
 type dominated struct {
 	laws  []law
 	bound *Pair
@@ -173,11 +173,11 @@ func (g *genes) drawn(candidates ...dominated) dominated {
 	return dominated{laws: []law{exact}, bound: g.pair(func() (*Pair, error) { return Mixture(bounds, weights) })}
 }
 
-// massError is the relative error of exact masses. It counts as such, and as an error of epsilon where masses cancel.
+// massError is the relative error of exact masses. Where masses cancel, it also counts as an error of epsilon.
 const massError = 1e-12
 
 // A search climbs to the largest ratio of the exact divergence to its bound in one direction, at the epsilon where the
-// exact one has a given level. Without a level it would always find the same trivial truths.
+// exact one has a given level. Without a level it would always find the same trivial maximum.
 type search struct {
 	decode   func(g *genes) (law, []judged)
 	rand     *rand.Rand
@@ -203,8 +203,8 @@ func newSearch(decode func(g *genes) (law, []judged), seed uint64, counts *tally
 	return s
 }
 
-// climb tries mechanisms until the first violation and returns the largest ratio. Most of them have the bounds of the
-// best so far: bounds take longer than exact laws.
+// climb tries mechanisms until the first violation and returns the largest ratio. Most of them reuse the bounds of the
+// best so far, since bounds take longer than exact laws.
 func (s *search) climb(starts, steps int) float64 {
 	const softTries = 4
 	var best *genes
@@ -289,8 +289,8 @@ func (s *search) description(g *genes) (notes string) {
 	return notes
 }
 
-// epsilons are where the search climbs, on the grid around that, near the loss of an outcome, anywhere, and for new
-// bounds everywhere.
+// epsilons returns the epsilon where the search climbs, the grid points around it, others near an outcome's loss and at
+// random, and for new bounds a list.
 func (s *search) epsilons(g *genes, exact law) []float64 {
 	p, q, low, high := exact.p, exact.q, 0.0, 40.0
 	if s.reverse {
@@ -315,8 +315,8 @@ func (s *search) epsilons(g *genes, exact law) []float64 {
 	return all
 }
 
-// compare returns the ratio to climb, if this is the direction of the search: +Inf for a violation, and what is off in
-// the level, below 0, where that is too much.
+// compare returns the ratio to climb, -Inf outside the direction of the search, +Inf for a violation, or minus the
+// error of the level if that is too large.
 func (s *search) compare(epsilon float64, p, q []float64, bound float64, climbs bool) float64 {
 	s.comparisons++
 	exact := hockey(p, q, epsilon+2*massError) * (1 - massError)
@@ -359,7 +359,8 @@ func bandOf(delta float64) int {
 // command finds the same violation again. Five seeds of 160 steps were seen to fail with T(u) = u, a mean of K that is
 // 0.05 too low, T too large by 2e-3 of 1-T or at the end of its outcome, q and 1-q exchanged, any mass at infinity
 // dropped, masses rounded down or to the nearest point, tails of e^-50 dropped, the first candidate for the maximum, a
-// delta low by 1e-8 of its value or by 1e-15, an epsilon high by 1e-10 of its value, and with what commit a3f37eb did.
+// delta low by 1e-8 of its value or by 1e-15, an epsilon high by 1e-10 of its value, and with the change of commit
+// a3f37eb.
 func TestAdversary(t *testing.T) {
 	seeds, cheap, starts, steps := 2, 16, 40, 160
 	if long.Tests() {

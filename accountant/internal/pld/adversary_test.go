@@ -37,7 +37,7 @@ func hockey(p, q []float64, epsilon float64) float64 {
 	return total
 }
 
-// then is the law of l's outcome and of the outcome of what follows it.
+// then is the joint law of the outcomes of l and of the follower.
 func (l law) then(follower func(i int) law) law {
 	var out law
 	for i := range l.p {
@@ -51,7 +51,7 @@ func (l law) then(follower func(i int) law) law {
 
 func always(l law) func(int) law { return func(int) law { return l } }
 
-// subsetThen is variant 1: the sample goes to l with probability rate and to what follows it otherwise.
+// subsetThen is variant 1: the sample goes to l with probability rate, and otherwise to the follower.
 func (l law) subsetThen(rate float64, follower func(i int) law) law {
 	var out law
 	for i := range l.p {
@@ -137,7 +137,7 @@ func share(k repetitions.Distribution, above, mass float64) float64 {
 	panic("unknown repetitions")
 }
 
-// TestAdversaryLaws sums over K what best has in closed form, with 300 bits and probabilities of K by their recursions.
+// TestAdversaryLaws checks best's closed form against a sum over K, with 300 bits and recursive probabilities of K.
 func TestAdversaryLaws(t *testing.T) {
 	number := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
 	r := rand.New(rand.NewPCG(1, 1))
@@ -161,7 +161,7 @@ func TestAdversaryLaws(t *testing.T) {
 		}
 		got, atMost := l.best(k, []int{-0, -1, -2, -3, -4}[:len(l.p)]), number(1)
 		for j, p := range l.p {
-			// Outcome j is the best of n runs if all are at most it and not all are less: atMost^n - less^n.
+			// Outcome j is the best of n runs if all outcomes are at most j and not all are less: atMost^n - less^n.
 			less := number(0).Sub(atMost, number(p))
 			high, low := number(1), number(1)
 			weight, total, best := number(1), number(0), number(0)
@@ -210,9 +210,9 @@ func (d *dice) logWithin(low, high float64) float64 {
 // probability comes near 0 and 1.
 func (d *dice) probability() float64 { return 1 / (1 + math.Exp(d.within(-7, 7))) }
 
-// genes decode a plan. The parameters of the bound come from the embedded dice, and the free choices of the adversary
-// from soft: orders, post-processing and what follows an outcome. Every function throws the same number of dice
-// whatever they show, as far as it can.
+// genes decode a plan. The parameters of the bound come from the embedded dice. The adversary's free choices come from
+// soft: orders, post-processing and followers of an outcome. Every function throws the same number of dice for any
+// result, as far as it can.
 type genes struct {
 	*dice
 	soft     *dice
@@ -233,7 +233,7 @@ func (g *genes) note(format string, args ...any) {
 	}
 }
 
-// pair returns what compute does, unless that is known. After an error there is nothing more to compute.
+// pair returns the known pair, or calls compute. After an error it computes nothing.
 func (g *genes) pair(compute func() (*Pair, error)) *Pair {
 	i := len(g.pairs)
 	var d *Pair
@@ -257,7 +257,7 @@ func (g *genes) mechanism() dominated {
 	reach := math.Min(math.Floor(g.logWithin(1, 60)), math.Floor(20/g.step)) // of losses, in steps
 	offGrid, infinite, flip := g.unit() < 0.3, !g.plain && g.unit() < 0.5, g.unit() < 0.5
 	loss, mass := make([]float64, n), make([]float64, n)
-	var up, down float64 // what P has more than Q of outcomes with positive losses, and less of the others
+	var up, down float64 // by how much P exceeds Q at positive losses, and Q exceeds P at the others
 	for i := range maxOutcomes {
 		w, x, special := math.Exp(-depth*g.unit()), g.within(-reach, reach), g.below(16)
 		if i >= n {
@@ -388,8 +388,8 @@ func (g *genes) mixture(laws []law) law {
 	return choice.then(func(i int) law { return laws[i] })
 }
 
-// scores decodes an order with ties: any at all, or one that grows an interval of losses (THEORY.md, section 5), the
-// worst kind for each divergence.
+// scores decodes an order with ties: any at all, or one that grows an interval of losses (docs/proofs/bounds.md,
+// Theorem 1), the worst kind for each divergence.
 func (g *genes) scores(l law) []int {
 	const segments = 12
 	grow, levels, start, tie := g.soft.unit() < 0.7, 2+g.soft.below(5), g.soft.unit(), 1+g.soft.below(8)/7

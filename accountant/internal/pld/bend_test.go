@@ -8,9 +8,9 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
 
-// Where K is binomial of probability close to 1 and next to nothing has been placed, phi3 is a power of the mass
-// placed, which rounding moves by a large factor: bend still allows for all of it. phi3 is taken from the masses inside
-// of intervals here, which are exact.
+// If K is binomial of probability close to 1 and little mass has been placed, phi3 is a power of the placed mass, which
+// rounding moves by a large factor. bend still allows for all of it. The test computes phi3 from the masses inside
+// intervals, which are exact.
 func TestBendsOfLittleMass(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 1))
 	for range 300 {

@@ -25,7 +25,7 @@ func drawBinomial(r *rand.Rand) repetitions.Binomial {
 	return k
 }
 
-// With one trial the outcome is that of a run with the trial's probability, and else always the same: no order matters.
+// With one trial the outcome is a run's, with the trial's probability, and otherwise a fixed one: no order matters.
 func TestOneTrialOfBinomial(t *testing.T) {
 	d := oneGaussian(t, 2, 0.005)
 	for _, p := range []float64{1e-3, 0.3, 0.5, 0.9, 1} {
@@ -40,8 +40,8 @@ func TestOneTrialOfBinomial(t *testing.T) {
 	}
 }
 
-// Many trials of small probabilities are as Poisson. A larger share of them takes place when there are fewer, and the
-// limit of that is a fixed number, whose best costs less than all of its trials.
+// Many trials of small probability are close to Poisson. At the same mean fewer trials have a larger probability. The
+// limit is a fixed number of trials, whose best costs less than all of them.
 func TestLimitsOfBinomial(t *testing.T) {
 	d := oneGaussian(t, 4, 0.005)
 	const n = 5

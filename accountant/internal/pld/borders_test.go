@@ -29,7 +29,7 @@ func exponential(x *big.Float) *big.Float {
 	return sum
 }
 
-// A bigStep is one step of several rows in exact arithmetic, but for 2^-100 or so.
+// A bigStep is one step of several rows in exact arithmetic, up to 2^-100 or so.
 type bigStep struct {
 	noise  *big.Float
 	weight []*big.Float
@@ -66,7 +66,7 @@ func (s bigStep) ratio(t *big.Float) *big.Float {
 	return sum
 }
 
-// cell returns, of the standard normal density phi from a to b, the integrals of phi (L - L(a))/(L(b) - L(a)) and of
+// cell returns, for the standard normal density phi, the integrals from a to b of phi (L - L(a))/(L(b) - L(a)) and of
 // phi (L(b) - L)/(L(b) - L(a)) by Boole's rule.
 func (s bigStep) cell(a, b float64) (upper, lower *big.Float) {
 	const panels = 2
@@ -95,8 +95,8 @@ func (s bigStep) cell(a, b float64) (upper, lower *big.Float) {
 	return upper.Mul(upper, scale), lower.Mul(lower, scale)
 }
 
-// shortfall returns by how much, relatively, the masses of P and Q at grid point i of g are below those that its cells
-// put there: the larger of both.
+// shortfall returns the larger relative amount by which the masses of P and Q at grid point i of g are below the masses
+// that its cells put there.
 func (s bigStep) shortfall(g *lossGrid, i int, border func(l float64) float64) float64 {
 	loss := func(i int) float64 { return float64(g.low+i) * g.step }
 	before, at, after := border(loss(i-1)), border(loss(i)), border(loss(i+1))
@@ -113,8 +113,8 @@ func (s bigStep) shortfall(g *lossGrid, i int, border func(l float64) float64) f
 	return short
 }
 
-// A cell's borders aren't at its grid points exactly, which weighs as much more as grid points are close together. So
-// masses that were rounded up by their own rounding alone could be lower than the cell's.
+// A cell's borders aren't exactly at its grid points. The closer the grid points, the more this weighs. So masses that
+// were rounded up by their own rounding alone could be lower than the cell's.
 func TestMassesAllowForTheirBorders(t *testing.T) {
 	const reach = 11
 	r := rand.New(rand.NewPCG(5, 6))
@@ -156,8 +156,8 @@ func TestMassesAllowForTheirBorders(t *testing.T) {
 	}
 }
 
-// The weights of few rows are known far better than those of all: with a bound for all of them, many steps at a small
-// rate would cost ten times as much.
+// The weights of few rows are far more accurate than the weights of all: with one bound for all of them, many steps at
+// a small rate would cost ten times as much.
 func TestWeightsOfRows(t *testing.T) {
 	for _, c := range []struct {
 		rate        float64

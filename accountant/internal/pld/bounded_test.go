@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// byOrder bounds the divergence of mechanisms with a Rényi divergence of r at order a, of either direction: a convex
-// function of e^epsilon, of which the last 1/a is the chord to 1.
+// byOrder bounds the divergence in either direction of mechanisms with a Rényi divergence of r at order a. It is a
+// convex function of e^epsilon, whose last 1/a is the chord to 1.
 func byOrder(a, r float64) func(epsilon float64) float64 {
 	return func(epsilon float64) float64 {
 		if epsilon <= r+math.Log1p(-1/a) {
@@ -16,8 +16,8 @@ func byOrder(a, r float64) func(epsilon float64) float64 {
 	}
 }
 
-// The pair of bounds follows them closely where they are near 1 and begin to fall all at once, and isn't above them
-// where they aren't convex in e^epsilon.
+// The pair follows its bounds closely where they are near 1 and begin to fall steeply, and isn't above them where they
+// aren't convex in e^epsilon.
 func TestBoundedFollowsItsBounds(t *testing.T) {
 	smaller := func(f, g func(float64) float64) func(float64) float64 {
 		return func(epsilon float64) float64 { return math.Min(f(epsilon), g(epsilon)) }
@@ -25,7 +25,7 @@ func TestBoundedFollowsItsBounds(t *testing.T) {
 	for name, c := range map[string]struct {
 		bound      func(epsilon float64) float64
 		step, last float64
-		attained   bool // but for what the other direction says at negative epsilons
+		attained   bool // except at negative epsilons, where the other direction's bound counts
 	}{
 		"one order":      {byOrder(2, 20), 0.02, 40, true},
 		"a long way off": {byOrder(3, 86), 0.02, 100, true},

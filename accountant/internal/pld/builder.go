@@ -25,8 +25,8 @@ func newBuilder(g Grid, low, high float64) (*builder, error) {
 
 // put adds a mass at a loss between grid points. It splits the mass between the two points around the loss so that both
 // distributions keep their masses: the likelihood ratio is spread around its mean, and no divergence gets smaller
-// ("connect the dots": Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, 2022). A loss that may be off by up to error is
-// taken at its largest.
+// ("connect the dots": Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, 2022). If the loss may be off by up to error,
+// put uses its maximum.
 func (b *builder) put(loss, error, mass float64) {
 	loss += error + math.Abs(loss)*0x1p-49
 	k := math.Floor(loss / b.step)
@@ -80,7 +80,7 @@ func (b *builder) side() (*side, error) {
 		mass[i] *= 1 + slack
 	}
 	s := newSide(b.Grid, b.low+bottom, mass, b.inf*(1+slack))
-	// Every divergence is 1 at minus infinity. A side that is less there, or NaN, has lost masses to rounding and is no
+	// Every divergence is 1 at minus infinity. A side below 1 there, or NaN, has lost masses to rounding and is no
 	// bound.
 	if !(s.total() >= 1) {
 		return nil, ErrTooWide

@@ -21,8 +21,8 @@ func (s *side) cutCells(k repetitions.Distribution, count int) (p, q []float64, 
 	return p, q, inf
 }
 
-// deepest returns how far the logarithm of phi1 may fall until what it selects counts for nothing. At an epsilon where
-// the divergence is above the tail, P has as much above it, so that epsilon is at most the loss above which P has a
+// deepest returns how far the logarithm of phi1 may fall before the selected masses are negligible. If the divergence
+// at epsilon is above the tail, P has at least a tail above epsilon. So epsilon is at most the loss above which P has a
 // tail. The other distribution counts e^epsilon times.
 func (s *side) deepest() float64 {
 	last := len(s.mass) - 1
@@ -60,7 +60,7 @@ func (s *side) cells(count int) (p, q []float64) {
 }
 
 // cellLosses chooses at most count positions in s, the first and the last among them. They are dense where there is
-// much mass, since phi1 bends there, and even everywhere but far out in a tail, since losses are rounded to them.
+// much mass, since phi1 bends there. Except far out in a tail they are also even, since losses are rounded to them.
 func (s *side) cellLosses(count int) []int {
 	const even, root, mass, anywhere = 1, 0.5, 1, 0.1
 	q, tail := s.opposite(), s.faint()
@@ -97,12 +97,11 @@ func (s *side) cellLosses(count int) []int {
 	return at
 }
 
-// massesToOne cuts the cells' masses, from the top down, to a sum of 1 with the mass at infinity. The rest of Q then
-// lies where P has no mass.
+// massesToOne cuts the cells' masses, from the top down, to a sum of 1 with the mass at infinity. The rest of Q is then
+// where P has no mass.
 //
 // Proof that the cut masses are a bound. The side is at least a divergence, which is convex in x = e^epsilon and 1 at x
-// = 0. So the chord from there to where the cut falls is at least the divergence too, and the cut masses stand for that
-// chord.
+// = 0. So the chord from there to the cut is at least the divergence too, and the cut masses have that chord.
 func massesToOne(p, q []float64, inf float64) {
 	var above accurate
 	above.add(inf)
@@ -115,9 +114,9 @@ func massesToOne(p, q []float64, inf float64) {
 	}
 }
 
-// cutDeep cuts the cells across which log phi1 or log phi3 falls far when an interval ends there and all other cells
-// lie on its other side. The allowances of an [ordering] need phi3, whose logarithm falls 2 Curvature - 1 times as far
-// as that of phi1: far more for negative binomials of negative shape. For phi3 alone it adds at most count cells.
+// cutDeep cuts the cells across which log phi1 or log phi3 falls far, if an interval ends there and all other cells are
+// on its other side. The allowances of an [ordering] need phi3, whose logarithm falls 2 Curvature - 1 times as far as
+// phi1's: far more for negative binomials of negative shape. For phi3 alone it adds at most count cells.
 func cutDeep(p, q []float64, inf float64, k repetitions.Distribution, deepest float64, count int) (cutP, cutQ []float64) {
 	depth := func(outside float64) float64 { return math.Min(k.LogSlope(0)-k.LogSlope(outside), deepest) }
 	each := func(visit func(cell int, outside, mass float64, upwards bool)) {

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// mostTransform is the largest size of a Fourier transform, and mostComposed the largest count that it composes:
-	// for more, its error bounds would be worth nothing.
+	// mostTransform is the maximum size of a Fourier transform, mostComposed the maximum count that it composes: beyond
+	// that its error bounds would be useless.
 	mostTransform = 1 << 20
 	mostComposed  = 1 << 32
 	// Transforms is the work of the transforms of a composition, in products of two masses for each mass of the result.
@@ -91,7 +91,7 @@ func (g *lossGrid) power(count, coarsen int) (*composition, error) {
 		return nil, ErrTooFine
 	}
 	c.first, c.last = int(first), int(last)
-	// The rounding of one sum over the masses, count times.
+	// The rounding of one sum over the masses, times count.
 	slack := m.count * float64(len(g.p)+64) * 0x1p-52
 	c.pAbove = math.Exp(m.at(tiltHigh) - (tiltHigh-0.5)*last*step + slack)
 	c.qBelow = math.Exp(m.at(tiltLow) - (tiltLow+0.5)*first*step + slack)
@@ -114,7 +114,7 @@ func (g *lossGrid) opposite() []float64 {
 	return q
 }
 
-// composedInf bounds the mass at infinity of count composed mechanisms that each have inf there and the given finite
+// composedInf bounds the mass at infinity of count composed mechanisms, each with inf there and the given finite
 // masses: the sum over k < count of inf total^k, where total is the sum of the finite masses.
 func composedInf(inf float64, finite []float64, count int) float64 {
 	if inf == 0 {

@@ -115,7 +115,7 @@ func (l law) selected(k repetitions.Distribution) law {
 	return l.best(k, score)
 }
 
-// merged returns what follows each of the outcomes of another law: d with two outcomes merged, drawn for each.
+// merged returns a follower for each outcome of another law: d with two random outcomes merged.
 func (d law) merged(t *rapid.T, outcomes int) func(i int) law {
 	n := len(d.p)
 	all := make([]law, outcomes)
@@ -148,7 +148,7 @@ func drawRepetitions(t *rapid.T) repetitions.Distribution {
 	switch rapid.IntRange(0, 4).Draw(t, "repetitions") {
 	case 4:
 		trials := int(math.Ceil(mean * rapid.Float64Range(1, 2).Draw(t, "trials")))
-		if trials == 2 { // as the accountant charges no two trials of a large probability
+		if trials == 2 { // because the accountant never charges two trials of a large probability
 			trials = 5
 		}
 		return repetitions.Binomial{Trials: trials, Probability: mean / float64(trials)}

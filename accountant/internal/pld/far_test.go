@@ -47,7 +47,7 @@ func TestManyTermsInFewMasses(t *testing.T) {
 	}
 }
 
-// TestCellsThatBeginFarOut: where a cell begins has no part in one of its integrals, and none of its digits.
+// TestCellsThatBeginFarOut: one of a cell's integrals doesn't depend on the cell's beginning, to the last digit.
 func TestCellsThatBeginFarOut(t *testing.T) {
 	for _, noise := range []float64{22.472394955728614, 717.211273039242, 6633322.33} {
 		_, want := cellIntegrals(-10, -10, -0.5, -0.25, noise, 0)
@@ -59,7 +59,7 @@ func TestCellsThatBeginFarOut(t *testing.T) {
 	}
 }
 
-// TestTwoLevelsAtOnce: a level has the same bound whichever other one is taken beside it.
+// TestTwoLevelsAtOnce: a level has the same bound beside any other level.
 func TestTwoLevelsAtOnce(t *testing.T) {
 	for _, k := range []repetitions.Distribution{repetitions.Poisson{Mean: 15}, repetitions.NegativeBinomial{Shape: -0.5, Success: 1e-3}, repetitions.Binomial{Trials: 7, Probability: 0.9}} {
 		for _, noise := range []float64{0.4, 2} {

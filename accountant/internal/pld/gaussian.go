@@ -40,8 +40,8 @@ func newLossGrid(g Grid, lowest, highest float64) (*lossGrid, error) {
 }
 
 // sampledGaussian returns the masses of P = (1-rate) N(0, noise^2) + rate N(1, noise^2) and Q = N(0, noise^2), which
-// dominate a Poisson-sampled Gaussian mechanism of sensitivity 1 (Zhu, Dong and Wang, 2022). It splits the mass between
-// two grid points between them so that P and Q keep their masses. Outcomes beyond reach standard deviations go to
+// dominate a Poisson-sampled Gaussian mechanism of sensitivity 1 (Zhu, Dong and Wang, 2022). It splits each cell's mass
+// between the cell's two grid points so that P and Q keep their masses. Outcomes beyond reach standard deviations go to
 // infinity.
 //
 // With outputs t in standard deviations and phi the standard normal density, x(t) = t/noise - 1/(2 noise^2) and e^loss
@@ -51,8 +51,8 @@ func newLossGrid(g Grid, lowest, highest float64) (*lossGrid, error) {
 //	rate e^{x(a)}/(1 - e^-step) times the integral of phi(t) (e^{(t-a)/noise} - 1),
 //
 // and at the lower end it is rate e^{x(b)} e^-step/(1 - e^-step) times the integral of phi(t) (1 - e^{(t-b)/noise}).
-// Nothing cancels in these forms. The integrals are those of the borders as floats, whose losses aren't quite those of
-// the grid points: see [borderSlack].
+// Nothing cancels in these forms. The integrals are from border to border in floats, and the borders' losses aren't
+// exactly the grid points: see [borderSlack].
 func sampledGaussian(rate, noise float64, on Grid, reach float64) (*lossGrid, error) {
 	step := on.step
 	x := func(t float64) float64 { return stepLoss(noise, t) }
@@ -77,7 +77,7 @@ func sampledGaussian(rate, noise float64, on Grid, reach float64) (*lossGrid, er
 	at := 0
 	if math.IsInf(from, -1) {
 		// Every loss is above log(1-rate), which lies between the first two points: the first cell holds all outputs up
-		// to the next border, and e^loss(a) is the grid point's own.
+		// to the next border, and its e^loss(a) is the grid point's.
 		from, fromError = border(1)
 		at = 1
 		raised := borderSlack(0, fromError, step)
@@ -100,7 +100,7 @@ func sampledGaussian(rate, noise float64, on Grid, reach float64) (*lossGrid, er
 		to, toError := border(at + 1)
 		to = math.Max(from, to)
 		raised := borderSlack(fromError, toError, step)
-		// The factor e^x goes into the integral, where it meets phi: neither need be within range by itself.
+		// The factor e^x goes into the integral with phi: neither needs to be within range by itself.
 		begin := math.Max(from, math.Min(to, -reach))
 		upper, lower := cellIntegrals(from, begin, math.Min(to, limit), to, noise, logRate+x(from))
 		if begin > from { // a tail too long to integrate: all of it counts at both ends
@@ -120,7 +120,7 @@ func sampledGaussian(rate, noise float64, on Grid, reach float64) (*lossGrid, er
 	g.p[at] += math.Exp(float64(g.low+at)*step) * normalBelow(-from)
 	g.pInf = (1-rate)*normalBelow(-from) + rate*normalBelow(1/noise-from)
 	if g.shift > math.Min(step, 1)*largestShift {
-		return nil, ErrTooWide // noise of such a size that losses are lost in rounding
+		return nil, ErrTooWide // losses are lost in rounding
 	}
 	return g.raised(massRounding(reach+1/noise, 1/noise, logRate))
 }
@@ -137,38 +137,39 @@ func sampledBorder(rate, noise, l float64) (t, error float64) {
 	}
 	x := stepLoss(noise, t)
 	at := sampledLoss(rate, x)
-	weight := math.Min(1, math.Exp(float.Log(rate)+x-at)) // how much of an error of x is one of the loss
+	weight := math.Min(1, math.Exp(float.Log(rate)+x-at)) // the share of an error of x that enters the loss
 	return t, math.Abs(at-l) + 0x1p-49*(math.Abs(l)+weight*(math.Abs(t/noise)+1/noise/noise))
 }
 
 // largestShift is the largest error of a border's loss that a grid may have, in its steps or 1 if they are larger.
 const largestShift = 1. / 16
 
-// borderSlack returns the factor that a cell's masses are raised by, given the errors of the losses at its two borders,
-// so that the chord that stands for the cell, with losses that are higher by these errors, is a bound.
+// borderSlack returns the factor by which a cell's masses are raised, given the errors e and f of the losses at its two
+// borders. Then the cell's chord, with losses higher by these errors, is a bound.
 //
-// Proof. Let A and B = A e^step be the ratios of the grid points, and a <= A e^e and b >= B e^-f those of the borders.
-// The true chord has its masses, which are integrals over b-a, at a and b; here they are those over B-A. So Q's are low
-// by a factor of at most (B-A)/(b-a). With m = min(step, 1) and e, f <= m/16 we have
+// Proof. Let A and B = A e^step be the ratios at the grid points, and a <= A e^e and b >= B e^-f the ratios at the
+// borders. The true chord has its masses at a and b, integrals divided by b-a. Here the masses are divided by B-A. So
+// Q's masses are low by a factor of at most (B-A)/(b-a). With m = min(step, 1) and e, f <= m/16 we have
 //
 //	(b-a)/(B-A) >= 1 - (1.04 e + f e^step)/(e^step - 1) >= 1 - 1.6 (e+f)/m >= 1/(1 + 2 (e+f)/m),
 //
-// and P's by a factor of at most e^f more, at f more loss.
+// and P's masses by a factor of at most e^f more, at losses higher by f.
 func borderSlack(e, f, step float64) float64 { return 1 + 4*(e+f)/math.Min(step, 1) }
 
 // massRounding bounds the relative error of a step's masses, for outputs of at most t, exponents of slope at most slope
 // in t, and weights whose logarithm is at most largestLog.
 //
-// Proof. A mass is a sum of positive terms, a few products of an integral of [cellIntegrals], 2^-43 of error, or of a
-// normal distribution function, whose error is some roundings and t² of them. In an integral's terms the exponent log w
-// + s t - s²/2 - t²/2 has roundings of at most 3 |log w| + 3 s t + 2 s² + 2.5 t² units of 2^-53, and e^{s d} - 1 for a
-// distance d <= 2 t of 2 + 4 s t. A cell may begin far below -t. Then s times that output is at most |log w|, the
-// loss's size and 37, in all: it is a loss of the grid, of which [lossGrid.raised] allows for the roundings.
+// Proof. A mass is a sum of positive terms. Each is a product of a few factors, one of them an integral of
+// [cellIntegrals], with an error of 2^-43, or a normal distribution function, with an error of some roundings and t²
+// more. In an integral's terms the exponent log w + s t - s²/2 - t²/2 has roundings of at most 3 |log w| + 3 s t + 2 s²
+// + 2.5 t² units of 2^-53, and e^{s d} - 1 for a distance d <= 2 t of 2 + 4 s t. A cell may begin far below -t. Then s
+// times that output is at most |log w|, the loss's size and 37, in all: it is a loss of the grid, of which
+// [lossGrid.raised] allows for the roundings.
 func massRounding(t, slope, largestLog float64) float64 {
 	return 0x1p-42 + 0x1p-50*(math.Abs(largestLog)+(t+slope)*(t+slope))
 }
 
-// raised raises all masses by a relative slack, and by what Q's masses at their losses round off. It refuses a grid
+// raised raises all masses by a relative slack, and by the rounding of Q's masses at their losses. It refuses a grid
 // that has lost masses to rounding.
 func (g *lossGrid) raised(slack float64) (*lossGrid, error) {
 	n := len(g.p)
@@ -243,8 +244,8 @@ func gaussianGrid(rate, noise float64) gridMaker {
 // A gridMaker returns the masses of one step on a grid, where outcomes beyond reach standard deviations go to infinity.
 type gridMaker func(on Grid, reach float64) (*lossGrid, error)
 
-// Sampling more costs more: (1-g) Q + g P moves from Q to P, and divergences are convex. At rates so near their ends
-// that roundings matter, the end stands for them.
+// Sampling more costs more: (1-g) Q + g P moves from Q to P, and divergences are convex. Rates so near 0 or 1 that
+// roundings matter are replaced by the end.
 const leastRate, mostRate = 1e-100, 1 - 0x1p-20
 
 // composedSteps composes count steps with the masses of one. variance estimates the variance of a step's loss.
@@ -252,8 +253,8 @@ func composedSteps(one gridMaker, variance func() float64, g Grid, count int) (d
 	fineness := 1
 	if count > 1 {
 		deviation := math.Sqrt(variance())
-		// With twice the square root of count, the steps' rounding together adds a quarter of the variance that the
-		// shared grid's does; more would be lost on it.
+		// With twice the square root of count, the steps' rounding together adds a quarter of the variance of the
+		// shared grid's rounding. A finer grid would gain nothing.
 		most := math.Min(2*math.Sqrt(float64(count)), mostBins/8)
 		fineness = int(math.Ceil(math.Max(1, math.Min(g.step*finePoints/deviation, most))))
 	}

@@ -11,8 +11,8 @@ func gaussianDelta(mu, epsilon float64) float64 {
 	return upper(epsilon/mu-mu/2) - math.Exp(epsilon)*upper(epsilon/mu+mu/2)
 }
 
-// TestPowerOfGaussians composes steps by transform whose composition is one Gaussian, and follows both directions down
-// to deltas that a plain transform could not see.
+// TestPowerOfGaussians composes steps by transform whose composition is one Gaussian. It follows both directions down
+// to deltas that a plain transform can't resolve.
 func TestPowerOfGaussians(t *testing.T) {
 	for _, c := range []struct {
 		mu    float64
@@ -46,7 +46,7 @@ func sampledDelta(g, s, epsilon float64) float64 {
 	return g * gaussianDelta(1/s, unsampledLoss(g, epsilon))
 }
 
-// onItsGrid composes steps on the grid that their standard deviation asks for.
+// onItsGrid composes steps on a grid chosen by their standard deviation.
 func onItsGrid(t *testing.T, rate, noise float64, count int) *Pair {
 	t.Helper()
 	step := math.Sqrt(float64(count)*SampledGaussianVariance(rate, noise)) / 100

@@ -2,8 +2,8 @@ package pld
 
 import "math"
 
-// A Grid is what all pairs of one event have in common: losses are multiples of its step, and masses below its tail
-// aren't worth a loss of their own.
+// A Grid is shared by all pairs of one event: losses are multiples of its step, and masses below its tail get no loss
+// of their own.
 type Grid struct {
 	step float64
 	// logTail is the logarithm of the mass that a window of losses may leave out. The mass left out counts at infinity.
@@ -21,7 +21,7 @@ func NewGrid(step, tail float64) Grid {
 // tail is the mass that a window of losses may leave out.
 func (g Grid) tail() float64 { return math.Exp(g.logTail) }
 
-// faint is a mass that counts little in a delta for which the tail counts nothing.
+// faint is a mass that counts little in a delta for which the tail is negligible.
 func (g Grid) faint() float64 { return math.Exp(g.logTail + 9) }
 
 // by returns a grid of the given step with g's tail.

@@ -6,8 +6,8 @@ import "math"
 // epsilon = 0 and the further points of g.
 //
 // Bounds at negative epsilons follow: remove(-epsilon) = 1 - e^-epsilon + e^-epsilon add(epsilon), where a rounding
-// error of the right-hand side counts less on the left. The other way round it would count e^epsilon times, and turn
-// the last digit of a divergence near 1 into all digits of one near 0.
+// error of the right-hand side counts less on the left. In the opposite direction the error would count e^epsilon
+// times, and the last digit of a divergence near 1 would become all digits of one near 0.
 func hullPair(g Grid, remove, add []float64) (*Pair, error) {
 	// Both are the total variation distance at 0.
 	remove[0] = math.Min(remove[0], add[0])
@@ -20,8 +20,8 @@ func hullPair(g Grid, remove, add []float64) (*Pair, error) {
 	return &Pair{removal, addition}, err
 }
 
-// linked returns bounds on one direction: at negative epsilons those that follow from other, the bounds on the other
-// direction, and then own, its own.
+// linked returns bounds on one direction: at negative epsilons they follow from other, the other direction's bounds;
+// from epsilon 0 on they are own.
 func linked(step float64, other, own []float64) []float64 {
 	values := make([]float64, 0, len(other)+len(own)-1)
 	for k := len(other) - 1; k > 0; k-- {
@@ -38,8 +38,8 @@ func linked(step float64, other, own []float64) []float64 {
 // from low on, of 1 at x = 0 and of the last value beyond. A divergence is convex in x and 1 at x = 0, so the hull of
 // bounds is a bound. The hull of fewer of them is a bound too, so that rounding in the choice of corners does no harm.
 //
-// Masses are the second differences of the hull, which cancel. So they are chosen from the top down: each makes up what
-// the masses above it, as they have been rounded, leave wanting at the next corner, and errors don't add up.
+// Masses are the second differences of the hull, which cancel. So they are chosen from the top down: each mass supplies
+// what the rounded masses above it lack at the next corner, so errors don't add up.
 func hullSide(g Grid, low int, values []float64) (*side, error) {
 	b, err := newBuilder(g, float64(low), float64(low+len(values)-1))
 	if err != nil {
@@ -51,7 +51,7 @@ func hullSide(g Grid, low int, values []float64) (*side, error) {
 	// r is R at the corner, slope its negative slope times e^epsilon to the right of it.
 	r, slope := b.inf, 0.0
 	for k := len(corners) - 1; k >= 0; k-- {
-		// R must reach next at the next corner. After the last one that is 1, at x = 0.
+		// R must reach next at the next corner. After the last corner next is 1, at x = 0.
 		next, drop, fade := 1.0, 1.0, 0.0
 		if k > 0 {
 			distance := float64(corners[k]-corners[k-1]) * g.step

@@ -6,12 +6,12 @@ import "math"
 // (q s1 f0 + (1-q) s0 f1) g1, and without it s0 f0 g0.
 //
 // Proof that later and final may be replaced by their pairs. Given the outcomes of tuning and final run, with a
-// likelihood ratio x, the later events' divergence is x R(epsilon - log x), R being that of their pair, or in the other
+// likelihood ratio x, the later events' divergence is x R(epsilon - log x), with their pair's R, or in the other
 // direction R(epsilon + log x). As functions of x these are convex, and x is linear in the final run's ratio. So the
 // argument for Variant1 holds for these functions in place of (x - e^epsilon)_+ and (1 - e^epsilon x)_+.
 //
-// There is a term for every pair of a loss of final and a loss of later. Terms are put on even points of log c, each
-// split between the two points around it: (s1 - c s0)_+ is convex in c, so that the chord is above it.
+// There is a term for every pair of a loss of final and a loss of later. Terms are moved to even points of log c. Each
+// is split between the two points around it: (s1 - c s0)_+ is convex in c, so the chord is above it.
 func Variant1Before(later *Pair) Variant {
 	return func(final *Pair, q float64) (removal, addition terms) {
 		return variant1RemovalBefore(final.removal, later.removal, q), variant1AdditionBefore(final.addition, later.addition, q)
@@ -68,7 +68,7 @@ func variant1AdditionBefore(final, later *side, q float64) terms {
 			for i := len(final.mass) - 1; i >= 0; i-- {
 				alpha := 1 + error - (1-q)*x*ratios[i]
 				if alpha <= 0 {
-					break // so are those of all smaller losses
+					break // and so for all smaller losses
 				}
 				bins.put(final.mass[i]*v, alpha, beta)
 			}
@@ -88,7 +88,7 @@ type bins struct {
 }
 
 const (
-	// lowestBin is the log c of the lowest bin. What lies below is split between it and c = 0.
+	// lowestBin is the log c of the lowest bin. Terms below it are split between it and c = 0.
 	lowestBin       = -30
 	mostBinsOfTerms = 1 << 13
 )
@@ -111,7 +111,7 @@ func newBins(step, highest float64) *bins {
 // restart begins a list of terms by ascending c.
 func (b *bins) restart() { b.at = 0 }
 
-// put adds a term. Its c is at least that of the term before.
+// put adds a term. Its c is at least the previous term's.
 func (b *bins) put(m, alpha, beta float64) {
 	if m == 0 {
 		return

@@ -8,7 +8,7 @@ import (
 )
 
 // TestNoOrderOfAPlanBeatsOneOrderWithLaterEvents evaluates whole plans of variant 1 and later events in every order of
-// scores. Final run and later events depend on what came before: each takes one of two laws.
+// scores. Final run and later events depend on earlier outcomes: each takes one of two laws.
 func TestNoOrderOfAPlanBeatsOneOrderWithLaterEvents(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 1))
 	const step = 0.05
@@ -37,7 +37,7 @@ func TestNoOrderOfAPlanBeatsOneOrderWithLaterEvents(t *testing.T) {
 	}
 }
 
-// TestLaterEventsThatCostNothing leave a plan's bound as it is, but for the bins of its levels.
+// TestLaterEventsThatCostNothing leave a plan's bound as it is, except for the bins of its levels.
 func TestLaterEventsThatCostNothing(t *testing.T) {
 	const step, q = 0.01, 0.1
 	final := gaussianLike(0.8, 200).pair(step)
@@ -67,8 +67,8 @@ func TestLaterEventsThatCostNothing(t *testing.T) {
 	}
 }
 
-// TestBinsRaiseTerms puts terms below, within and above bins: for all likelihood ratios z = s0/s1 the bins' sum is at
-// least that of the terms, and within the width of a bin where their c is in range.
+// TestBinsRaiseTerms puts terms below, within and above bins: for any z = s0/s1 the bins' sum is at least the terms'
+// sum, and within a bin's width of it if their c is in range.
 func TestBinsRaiseTerms(t *testing.T) {
 	type term struct{ m, alpha, beta float64 }
 	for name, terms := range map[string][]term{
@@ -85,7 +85,8 @@ func TestBinsRaiseTerms(t *testing.T) {
 			b.put(x.m, x.alpha, x.beta)
 		}
 		for _, z := range []float64{1e-22, 1e-7, 0.01, 0.1, 0.3, 1, 3, 10, 1e3, 1e13, 2e13, 1e16} {
-			// One outcome of ratio z, with s1 = s and s0 = z s. Of terms without beta no outcome gets more than all.
+			// One outcome of ratio z, with s1 = s and s0 = z s. Terms without beta count at most their total at any
+			// outcome.
 			s := 1 / (1 + z)
 			value := func(m, alpha, beta float64) float64 {
 				return m * math.Max(0, alpha*s-beta*z*s)

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawSingular is drawDiscrete with outcomes that only one of the neighbours has, but never no others.
+// drawSingular is drawDiscrete with some outcomes, but never all, that only one of the neighbours has.
 func drawSingular(t *rapid.T, name string) law {
 	d := drawDiscrete(t, name)
 	n := len(d.p)
@@ -49,7 +49,7 @@ func TestBoundsOfSingularMechanisms(t *testing.T) {
 	})
 }
 
-// TestCompositionSide checks the sides of a composition against its parts, each large enough to be seen.
+// TestCompositionSide checks the sides of a composition against its parts, each large enough to matter.
 func TestCompositionSide(t *testing.T) {
 	c := &composition{Grid: by(0.01), coarsen: 4, first: -3, last: 2, p: make([]float64, 21), q: make([]float64, 21), pAbove: 0.05, qBelow: 0.03}
 	for i := range c.p {
@@ -220,7 +220,7 @@ func TestTiltedBound(t *testing.T) {
 	}
 }
 
-// TestSampledGaussianKeepsMasses counts both distributions' masses, with tails that are large enough to be missed.
+// TestSampledGaussianKeepsMasses counts both distributions' masses, with tails so large that a lost one would show.
 func TestSampledGaussianKeepsMasses(t *testing.T) {
 	for _, rate := range []float64{0.01, 0.5, 0.95, 1} {
 		for _, noise := range []float64{0.7, 2, 9} {
@@ -246,8 +246,8 @@ func TestSampledGaussianKeepsMasses(t *testing.T) {
 	}
 }
 
-// TestSubsetWhereRatiosCancel puts e^epsilon within roundings of the tuning's ratio, where only what cancelled adds
-// keeps the bound above a divergence that is known without cancellation. The base run ignores its data.
+// TestSubsetWhereRatiosCancel puts e^epsilon within roundings of the tuning's ratio. There only the function cancelled
+// keeps the bound above the divergence, which is known without cancellation. The base run ignores its data.
 func TestSubsetWhereRatiosCancel(t *testing.T) {
 	const step = 0.5
 	one := func(loss float64) *Pair {

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// A Lower bounds a mechanism's divergences from below, for [NewWorstOrder]: in each direction by a side's R, which here
-// is at most the divergence, at every real epsilon. It is made from the laws of one concrete mechanism: losses are
-// lowered or averaged, and masses that are lost count nothing.
+// A Lower bounds a mechanism's divergences from below, for [NewWorstOrder]: in each direction by a side's R, which is
+// at most the divergence here, at every real epsilon. It is made from the laws of one concrete mechanism: losses are
+// lowered or averaged, and lost masses don't count.
 type Lower struct{ removal, addition *side }
 
 // LowerNeutral returns the bound of a mechanism that ignores its data.
@@ -37,7 +37,7 @@ func (s *side) lossError() float64 {
 var lowerPoints = []float64{64, 32, 16, 8, 4, 2, 1}
 
 // LowerRows bounds count runs of a Gaussian mechanism with the given sampling rate and noise multiplier, for a unit
-// with several rows, from below. The law is that of gradients in one direction: P = sum of w_k N(k, noise^2), with k ~
+// with several rows, from below. All gradients point in one direction: P = sum of w_k N(k, noise^2), with k ~
 // Binomial(rows, rate), against Q = N(0, noise^2).
 func LowerRows(tail, rate, noise float64, rows, count int) (*Lower, error) {
 	if rate < leastRate || count == 0 {

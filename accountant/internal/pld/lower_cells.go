@@ -10,15 +10,15 @@ import (
 // outcomes below the first point, cell i those between the points i-1 and i, and the last cell those above the last
 // point. The loss at point i is base + i step, off by up to shift. Outcomes that are in no cell are left out.
 //
-// up[i] is p - q e^l, with the cell's masses p and q and l the loss at its lower end, and down[i] is q e^l - p with l
-// that at its upper end, but for a factor that the up and down at one point have in common. Both are exact for the
-// cell's true ends, but for a relative error of slack.
+// For the cell's masses p and q, up[i] is p - q e^l with the loss l at its lower end, and down[i] is q e^l - p with the
+// loss l at its upper end, up to a factor that up and down at one point share. Both are exact for the cell's true ends,
+// up to a relative error of slack.
 type lossCells struct {
 	Grid
 	base, shift, slack float64
 	mass, opposite     []float64 // P's and Q's masses, rounded down
 	up, down           []float64
-	below              float64 // what down[0] lacks; its outcomes are left out of up in a mirror
+	below              float64 // missing in down[0]; a mirror leaves its outcomes out of up
 	bounded            bool    // no loss is below base - step
 }
 
@@ -60,7 +60,7 @@ func stepCells(rate, noise float64, rows int, g Grid, reach float64) (*lossCells
 		}
 		return up, down
 	}
-	// The integral over all outputs below t, but for those below begin.
+	// The integral over the outputs from begin to t.
 	belowPoint := func(t float64) (down, begin float64) {
 		begin = math.Min(t, -reach) - 1
 		for i, log := range logs {
@@ -70,7 +70,7 @@ func stepCells(rate, noise float64, rows int, g Grid, reach float64) (*lossCells
 		}
 		return down, begin
 	}
-	// The first point lies where outputs below it and half of those in the next cell have that loss in the mean.
+	// The first point's loss is the mean loss of the outputs below it and half of the outputs in the next cell.
 	c.base = lowest + step
 	if lowest-least < step {
 		low, high := 0.0, 1.0
@@ -131,7 +131,8 @@ func stepCells(rate, noise float64, rows int, g Grid, reach float64) (*lossCells
 	}
 	kMax := float64(len(logs))
 	c.slack = 0x1p-37 + weightError + 0x1p-48*kMax*(largest+kMax/noise)/noise
-	// See borderSlack: the cells' masses are those of its points, and widths are off by up to twice the shift.
+	// See borderSlack: the cells' masses are divided by the distance of its points, which is off by up to twice the
+	// shift.
 	lower := (1 - c.slack) / borderSlack(c.shift, c.shift, step)
 	for i := range c.mass {
 		c.mass[i] *= lower
@@ -156,14 +157,14 @@ func (c *lossCells) mirrored() *lossCells {
 	return m
 }
 
-// fused returns masses at the points, and first at one more point below them, such that R is at most the mechanism's
-// divergence.
+// fused returns masses, first at one more point below the grid's points and then at the points, such that R is at most
+// the mechanism's divergence.
 //
-// A share s_i of cell i goes to the point above it and the rest to the point below. What arrives at point k has there
-// at most as much of Q as the point's loss l says if s_k (q_k e^l - p_k) <= (1-s_{k+1}) (p_{k+1} - q_{k+1} e^l). Its
-// outcomes have then been merged, and the loss of the merged outcome has been lowered to l, where the two aren't equal.
-// They are equal nearly everywhere: shares follow from one end of the grid to the other, and errors fade where masses
-// rise. So the shares follow from both ends to the middle, where their meeting point is the best one.
+// A share s_i of cell i goes to the point above it and the rest to the point below. The mass that arrives at point k
+// has a loss of at least the point's loss l if s_k (q_k e^l - p_k) <= (1-s_{k+1}) (p_{k+1} - q_{k+1} e^l). So outcomes
+// are merged, and the merged outcome's loss is lowered to l if it isn't equal. They are equal nearly everywhere: shares
+// follow from one end of the grid to the other, and errors fade where masses rise. So the shares follow from both ends
+// to the middle, where their meeting point is the best one.
 func (c *lossCells) fused() []float64 {
 	n := len(c.mass) - 1
 	down := make([]float64, n+1)
@@ -211,7 +212,7 @@ func (c *lossCells) fused() []float64 {
 	s := append(rise[:best+1:best+1], fall[best+1:]...)
 	s[best] = first[best]
 	s[n] = 0
-	for k := n - 1; k >= 0; k-- { // whatever the search has found
+	for k := n - 1; k >= 0; k-- { // for any result of the search
 		s[k] = math.Min(s[k], share((1-s[k+1])*c.up[k+1], down[k]))
 	}
 	masses := make([]float64, n+1)
@@ -246,7 +247,7 @@ func (c *lossCells) side(count int) (*side, error) {
 	return lowSide(c.Grid, int(first), p, offset), nil
 }
 
-// lowSide returns the side of masses whose losses are all moved by offset.
+// lowSide returns the side of masses with offset added to all losses.
 func lowSide(g Grid, low int, mass []float64, offset float64) *side {
 	for len(mass) > 1 && mass[len(mass)-1] == 0 {
 		mass = mass[:len(mass)-1]
@@ -262,23 +263,23 @@ func lowSide(g Grid, low int, mass []float64, offset float64) *side {
 
 // lower is like power, for lower bounds of P's masses.
 //
-// What lies beyond the window falls back into it, and counts there for nothing: by Chernoff's inequality a mass at a
-// loss l has sqrt(p q) <= e^{M(u) - u l} for every tilt u, M being the logarithm of the tilted sum; u is that of the
-// window's edge. What tilted bounds is the error of sums of inputs that are rounded up by at most a factor, which the
-// result is lowered by.
+// Mass beyond the window wraps around into it, and is subtracted there: by Chernoff's inequality a mass at a loss l has
+// sqrt(p q) <= e^{M(u) - u l} for every tilt u, with M the logarithm of the tilted sum; u is the tilt of the window's
+// edge. tilted bounds the error of sums of inputs that are rounded up by at most a factor, by which the result is
+// lowered.
 func (t *transform) lower(m moments, start, points int, tiltLow, tiltHigh float64) []float64 {
 	const u = 0x1p-53
 	window := float64(t.n) * m.g.step
 	largest := math.Max(math.Abs(float64(start)), math.Abs(float64(start+points))) * m.g.step
 	widest := math.Max(math.Abs(m.loss(0)), math.Abs(m.loss(len(m.g.p)-1)))
-	slack := m.count*float64(len(m.g.p)+64)*2*u + 0x1p-30 // of a moment, with what the exponents below round off
+	slack := m.count*float64(len(m.g.p)+64)*2*u + 0x1p-30 // of a moment, and of the exponents below
 	atLow, atHigh := m.at(tiltLow), m.at(tiltHigh)
 	bounds, masses := make([]float64, points), make([]float64, points)
 	for k, tilt := range m.tilts() {
 		logSum := m.at(tilt) / m.count
 		noise := t.tilted(m, tilt, logSum)
 		logNoise := float.Log(noise)
-		// Inputs were raised twice by this at most, and the exponents of the result carry roundings.
+		// Inputs were raised twice by at most this factor, and the result's exponents carry roundings.
 		up := 2*m.count*u*(4*(math.Abs(tilt)+0.5)*widest+2*math.Abs(logSum)+8) +
 			(m.count*math.Abs(logSum)+(math.Abs(tilt)+1)*largest+8)*0x1p-50
 		position := ((start % t.n) + t.n) % t.n

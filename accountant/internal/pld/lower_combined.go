@@ -53,8 +53,8 @@ func (s *side) outcomes() []outcome {
 // gatheredPoints is the number of grid points of a combination of bounds.
 const gatheredPoints = 1 << 15
 
-// LowerUnion bounds a draw of one of several mechanisms, with public probabilities, whose outcome says which was drawn:
-// the divergence is the mean of theirs. The probabilities' sum is at most 1.
+// LowerUnion bounds a draw of one of several mechanisms with public probabilities, where the outcome names the
+// mechanism drawn: the divergence is the mean of their divergences. The probabilities' sum is at most 1.
 func LowerUnion(probabilities []float64, all []*Lower) (*Lower, error) {
 	combined := func(of func(*Lower) *side) (*side, error) {
 		var outcomes []outcome

@@ -6,20 +6,20 @@ import (
 )
 
 const (
-	// restError bounds the error of the rest of lowLaw. leastRest is the least such mass where
-	// a relative error matters.
+	// restError bounds the error of lowLaw's rest. leastRest is the minimum mass of a rest whose relative error
+	// matters.
 	leastRest, restError = 0x1p-26, 0x1p-50
 )
 
-// lowLaw returns two laws by ascending loss, with at most about count outcomes, the divergence of which is at
-// most the mechanism's in the direction of s. mirror bounds the other direction. Outcome rest holds what the
-// others leave of both laws. It is rounded to less of P and more of Q, by restError; its masses are above least,
-// but for restError, unless it is alone.
+// lowLaw returns two laws by ascending loss, with at most about count outcomes, whose divergence is at most the
+// mechanism's in the direction of s. mirror bounds the other direction. Outcome rest holds the remaining mass of both
+// laws, rounded by restError to less of P and more of Q. Its masses are above least, up to restError, unless it is
+// alone.
 //
-// Proof. Above a loss a all masses are those of s, and below a loss b those of mirror. The rest's loss r is from
-// b to a. At x = e^epsilon above e^r only s's masses count, which are a bound. Below it the divergence of these
-// laws is 1 - x and the sum of (x q - p)_+ over the masses of mirror, where x times mirror's R at 1/x is a
-// bound. If the rest is rounded, the divergence of the laws falls.
+// Proof. Above a loss a all masses are from s, and below a loss b from mirror. The rest's loss r is from b to a. At x =
+// e^epsilon above e^r only s's masses count, which are a bound. Below it the divergence of these laws is 1 - x and the
+// sum of (x q - p)_+ over the masses of mirror, where x times mirror's R at 1/x is a bound. If the rest is rounded, the
+// divergence of the laws falls.
 func (s *side) lowLaw(mirror *side, count int, least float64) (p, q []float64, rest int) {
 	var sumP, sumQ accurate
 	// outcome returns the own and the other law's mass of outcome k.

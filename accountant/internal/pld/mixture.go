@@ -32,7 +32,7 @@ type piece struct{ ordinate, fall float64 }
 
 func (m *mixture) atZero() float64 { return m.pieces[0].ordinate }
 
-// rate returns a R(b/a), where log b/a is x.
+// rate returns a R(b/a), given x = log b/a.
 func (m *mixture) rate(a, b, x float64) float64 {
 	k := 0
 	if at := (x-m.low)*m.scale + 1; at >= 1 {

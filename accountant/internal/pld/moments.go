@@ -32,12 +32,12 @@ func (m moments) at(tilt float64) float64 {
 	return m.count * (float.Log(total) + shift)
 }
 
-// widest is the largest logarithm of what a window leaves out of a composition: what is beyond falls back into the
-// window, and is seen where it isn't far below the transform's own errors.
+// widest is the maximum logarithm of the mass outside the window of a composition: that mass wraps around into the
+// window, and it must be far below the transform's own errors.
 const widest = -50
 
 // window returns the losses between which a composition is computed, and the tilts for which Chernoff's inequality
-// shows how little is beyond them: less than e^widest, if losses aren't too large for that.
+// bounds the mass beyond them: less than e^widest, unless losses are too large.
 func (m moments) window() (low, tiltLow, high, tiltHigh float64) {
 	for _, logTail := range []float64{math.Min(m.g.logTail, widest), m.g.logTail} {
 		high, tiltHigh = m.edge(1, logTail)
@@ -76,8 +76,8 @@ func (m moments) edge(side, logTail float64) (loss, tilt float64) {
 }
 
 // tilts returns the tilts of a composition. A tilt's errors are 1e-16 of the largest tilted mass, which is as small
-// some eight standard deviations from the tilt's centre; a tail of e^-50 begins ten standard deviations out. They are
-// taken from where the grid's own tails begin: masses that end before a window does have no best tilt at its edges.
+// some eight standard deviations from the tilt's centre; a tail of e^-50 begins ten standard deviations out. The tilts
+// begin at the grid's own tails: masses that end before the window have no best tilt at its edges.
 func (m moments) tilts() []float64 {
 	_, high := m.edge(1, m.g.logTail)
 	_, low := m.edge(-1, m.g.logTail)

@@ -8,7 +8,7 @@ import (
 // A oneOrder bounds one direction of a plan by orders of scores that nearly all outcomes of the final run share.
 //
 // Let s1 and s0 be the laws of the tuning's outcome in that direction. Given an outcome, the final run's side bounds
-// the divergence of what follows, so that the plan's is at most the integral of a sum of terms
+// the divergence of the final run. So the plan's divergence is at most the integral of a sum of terms
 //
 //	m (alpha s1 - beta s0)_+,
 //
@@ -42,14 +42,14 @@ func (o *oneOrder) levels(epsilon float64) (same float64, levels []level) {
 		case beta <= 0:
 			same += m * (alpha - beta)
 		default:
-			// c is rounded down, so that 1 - c z is no less than it should be where it nearly cancels.
+			// c is rounded down, so that 1 - c z isn't too small where it nearly cancels.
 			x := level{w: m * alpha, c: math.Min(beta/alpha*(1-0x1p-48), largest)}
 			if math.IsNaN(x.c) { // alpha and beta overflow: there is no bound
 				same = math.NaN()
 				return
 			}
 			x.log = math.Log(x.c)
-			for n := len(levels) - 1; n >= 0 && x.log <= levels[n].log; n-- { // they count more at the smaller c
+			for n := len(levels) - 1; n >= 0 && x.log <= levels[n].log; n-- { // levels count more at the smaller c
 				x.w, x.c = x.w+levels[n].w, math.Min(x.c, levels[n].c)
 				x.log, levels = math.Log(x.c), levels[:n]
 			}
@@ -69,13 +69,14 @@ const (
 	mostShares = 3
 	// mostTried is the largest number of candidates for a group that are evaluated.
 	mostTried = 2
-	// highest is the share of the whole cost up to which the highest levels keep orders of their own, and lowest the
-	// share for what the lowest cost beyond w (1 - c), which is the same for all orders. The lowest levels' c are close
-	// to 0, so that their logarithms hang on where the grid falls: a density that begins there would, too.
+	// The highest levels keep orders of their own while they cost at most the share highest of the whole cost, and the
+	// lowest levels while their cost beyond w (1 - c), which is the same for all orders, is at most the share lowest.
+	// The lowest levels' c are close to 0, so their logarithms depend on the grid's position, and so would a density
+	// that begins there.
 	highest, lowest = 1e-4, 1e-5
 )
 
-// cuts are tried for the lowest level of a group, as the share of the whole cost of the levels below it.
+// cuts are tried for the lowest level of a group. Each is the share of the whole cost that the levels below it have.
 var cuts = []float64{1e-9, 1e-4, 0.01, 0.04, 0.15, 0.3, 0.55}
 
 // at bounds the direction's divergence at epsilon.

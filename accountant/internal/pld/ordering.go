@@ -19,7 +19,7 @@ import (
 // doesn't.
 type ordering struct {
 	rows []row
-	top  float64 // added by the outcomes that Q doesn't have: every order places them last
+	top  float64 // added by the outcomes that Q lacks: every order places them last
 	even bool    // phi2 is the same everywhere, as for one trial or two
 }
 
@@ -29,7 +29,7 @@ type row struct {
 	deep      bool // then crossing.start bounds what a part of the cell adds when it is the first that counts
 }
 
-// A crossing holds what a cell adds, gain - c cost, and what may be gained by placing a part of a cell instead of a
+// A crossing holds the contribution of a cell, gain - c cost, and allowances for placing a part of a cell instead of a
 // whole one, each as a pair of numbers that don't depend on c. Theorem 2 has their names.
 type crossing struct {
 	gain, cost     float64 // rises of phi along the cell, at P's mass and at Q's
@@ -39,12 +39,12 @@ type crossing struct {
 }
 
 const (
-	// CellCount is the number of cells of different losses for a selection within a plan. CellCountAlone is that for a
-	// selection which is the whole plan, and so is evaluated at fewer values. Errors fall with the square of the
+	// CellCount is the number of cells of different losses for a selection within a plan. CellCountAlone is the number
+	// for a selection that is the whole plan, and so is evaluated at fewer values. Errors fall with the square of the
 	// number.
 	CellCount, CellCountAlone = 256, 512
-	// Cells are cut where log phi1 or log phi3 falls by more than coarsestFall across them, or by less where there are
-	// few, or by more where there are very many.
+	// Cells are cut where log phi1 or log phi3 falls by more than coarsestFall across them. The limit is lower if there
+	// are few cells, and higher if there are very many.
 	finestFall, coarsestFall = 0.02, 0.5
 )
 
@@ -55,7 +55,7 @@ func TooMany(k repetitions.Distribution) bool { return !(slopesAt(k, 0).third < 
 // newOrdering returns the ordering of a side, cut into cells of at most count losses.
 func newOrdering(s *side, k repetitions.Distribution, count int) *ordering {
 	cut := k
-	if k.Curvature() == 0 { // large cells do no harm: they are cut as for a single trial, which is not at all
+	if k.Curvature() == 0 { // large cells do no harm, and aren't cut, as for a single trial
 		cut = repetitions.Binomial{Trials: 1, Probability: 1}
 	}
 	p, q, inf := s.cutCells(cut, count)
@@ -115,7 +115,7 @@ func outsideOf(p, q []float64, inf float64) *outside {
 	return o
 }
 
-// Masses outside of the cells i to j-1 are moved by more than the rounding of their sums and of 1 less such sums.
+// Masses outside the cells i to j-1 are moved by more than the rounding of their sums and of 1 minus these sums.
 const relativeOut, absoluteOut = 0x1p-40, 0x1p-41
 
 func (o *outside) leastP(i, j int) float64 { return lessOut(o.belowP[i] + o.aboveP[j]) }
@@ -152,7 +152,7 @@ func (r *row) fill(p, q []float64, j int, k repetitions.Distribution, before, af
 			a, b := before[1][i+1].third/start, before[1][i].third/before[0][i].third
 			c, d := after[1][i+1].third/after[0][i+1].third, after[1][i].third/after[0][i].third
 			x.unturn = q[j] * q[j] * q[i] * third * min(a, b, c, d) * down
-			// Ratios are rounded down, for turns. off bounds the logarithm of what the largest one lacks.
+			// Ratios are rounded down, for turns. off bounds the logarithm of the largest one's deficit.
 			off := 0.0
 			for of, end := range after {
 				off += lacks(k, end[i].w, before[of][i+1].w)
@@ -173,8 +173,8 @@ func (r *row) fill(p, q []float64, j int, k repetitions.Distribution, before, af
 	}
 }
 
-// lacks bounds the change of log phi3 from w to where rounding may have moved it from, for any w from low to high. It
-// may be infinite, or NaN.
+// lacks bounds the change of log phi3 between w and its value before rounding, for any w from low to high. It may be
+// infinite, or NaN.
 func lacks(k repetitions.Distribution, low, high float64) float64 {
 	shift := high*(4*relativeOut) + 4*absoluteOut
 	growth := k.Growth(high + shift) // the larger one if K is binomial
@@ -191,8 +191,9 @@ type scratch struct {
 	changed []bool
 }
 
-// deepen replaces allowances that are infinite or NaN, or no smaller than what they allow for because phi1 falls far
-// across a cell. Cells below the last row are placed before it or after it: there turns are four times as large.
+// deepen replaces allowances that are infinite or NaN, or useless because phi1 falls far across a cell: no smaller than
+// the quantity that they allow for. Cells below the last row are placed before it or after it, so turns there are four
+// times as large.
 func (r *row) deepen(last bool, scratch *scratch) {
 	n := len(r.crossings)
 	before := append(scratch.before[:0], r.crossings...)
@@ -236,13 +237,13 @@ func (r *row) deepen(last bool, scratch *scratch) {
 	}
 }
 
-// lanes is the number of levels c that worst takes at once. Each is a chain of operations that wait for each other, and
-// two of them fill a core better than one.
+// lanes is the number of levels c that worst processes at once. Each is a chain of dependent operations, and two chains
+// fill a core better than one.
 const lanes = 2
 
 // worst replaces one or two levels c by upper bounds of J(c).
 //
-// Gains and costs carry their roundings, so that where a gain and c times a cost nearly cancel, their difference is
+// Gains and costs are raised by their roundings. So where a gain and c times a cost nearly cancel, their difference is
 // raised by far more than its own rounding.
 func (o *ordering) worst(levels []float64) {
 	if o.even {
@@ -252,7 +253,7 @@ func (o *ordering) worst(levels []float64) {
 		return
 	}
 	c, d := levels[0], levels[len(levels)-1]
-	// later[i] are the values of state (i, j+1), and become those of (i, j).
+	// later[i] holds the values of state (i, j+1), and then of state (i, j).
 	later := make([][lanes]float64, len(o.rows)+1)
 	for i := range later {
 		later[i] = [lanes]float64{o.top, o.top}
@@ -261,8 +262,8 @@ func (o *ordering) worst(levels []float64) {
 	for j := len(o.rows) - 1; j >= 0; j-- {
 		row := &o.rows[j]
 		values := later[:len(row.crossings)]
-		// Cells below may be placed before cell j, after it, or when a part of it has been. crossed is the value after
-		// it has been placed, and shifted the value of placing cell i-1 next.
+		// Cells below may be placed before cell j, after it, or after a part of it. crossed is the value after cell j
+		// has been placed, shifted the value of placing cell i-1 next.
 		crossed, shifted, bentBefore := math.Inf(-1), math.Inf(-1), 0.0
 		crossed2, shifted2, bentBefore2 := math.Inf(-1), math.Inf(-1), 0.0
 		for i := range row.crossings {
@@ -331,8 +332,8 @@ func (o *ordering) worst(levels []float64) {
 	copy(levels, largest[:])
 }
 
-// worstEven returns an upper bound of J(c) where phi2 is the same everywhere. Then orders of whole cells are the worst
-// but for the part of a cell that is the first that counts (docs/proofs/bounds.md, Theorem 2a).
+// worstEven returns an upper bound of J(c) if phi2 is the same everywhere. Then the worst order has whole cells, except
+// that the first part that counts may be a part of a cell (docs/proofs/bounds.md, Theorem 2a).
 func (o *ordering) worstEven(c float64) float64 {
 	value := make([]float64, len(o.rows)+1) // of state (i, j+1), and then of (i, j)
 	for i := range value {

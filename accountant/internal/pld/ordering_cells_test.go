@@ -12,7 +12,7 @@ import (
 
 // The tests of this file were written for changes of the code that ordering_test.go didn't see.
 
-// levels are values of c from one below which the integral is nearly 1 to one where it is nearly nothing.
+// levels returns values of c, from one with an integral of nearly 1 to one with an integral of nearly 0.
 func (o intervals) levels(count int, least float64) []float64 {
 	find := func(want float64) float64 {
 		low, high := -10.0, 30.0
@@ -46,8 +46,8 @@ var someK = []repetitions.Distribution{
 	repetitions.NegativeBinomial{Shape: -0.9, Success: 0.01}, repetitions.NegativeBinomial{Shape: 6, Success: 0.1}, repetitions.NegativeBinomial{Shape: 0.5, Success: 1e-4},
 }
 
-// evenLevels are those at which the last outcome, in different orders, adds as much as it costs: then part of it
-// counts, and a whole one as little as none.
+// evenLevels returns the levels at which the last outcome, in different orders, adds as much as it costs: a part of it
+// counts, and the whole outcome as little as none of it.
 func (d law) evenLevels(k repetitions.Distribution) []float64 {
 	n := len(d.p)
 	last := n - 1
@@ -56,7 +56,7 @@ func (d law) evenLevels(k repetitions.Distribution) []float64 {
 	}
 	var all []float64
 	outP, outQ := 0.0, 0.0
-	for i := range n - 1 { // placed last but for the cells above it and the first i
+	for i := range n - 1 { // placed last, except for the cells above it and the first i
 		above := 0.0
 		if last == n-2 {
 			above = d.p[n-1]
@@ -71,8 +71,7 @@ func (d law) evenLevels(k repetitions.Distribution) []float64 {
 	return all
 }
 
-// TestBoundOfFewCells checks the bound on cells as coarse as they come against orders of small parts of them, at many
-// levels.
+// TestBoundOfFewCells checks the bound on uncut cells against orders of small parts of them, at many levels.
 func TestBoundOfFewCells(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 1))
 	for i := range 600 {
@@ -96,7 +95,7 @@ func TestBoundOfFewCells(t *testing.T) {
 }
 
 // TestBoundOfMixedCells leaves some outcomes whole among others that are cut: where the first part that counts is
-// small, what is allowed for other parts of cells must do.
+// small, the allowances for other parts of cells must be enough.
 func TestBoundOfMixedCells(t *testing.T) {
 	const pieces = 24
 	r := rand.New(rand.NewPCG(34, 1))
@@ -121,7 +120,7 @@ func TestBoundOfMixedCells(t *testing.T) {
 	}
 }
 
-// cut splits the outcomes that are named into pieces of equal masses.
+// cut splits the outcomes in which into pieces of equal masses.
 func (d law) cut(pieces int, which ...bool) law {
 	var out law
 	for i := range d.p {
@@ -134,8 +133,8 @@ func (d law) cut(pieces int, which ...bool) law {
 	return out
 }
 
-// TestBoundWhereOrdersTie climbs to the level at which it matters most that a part of a cell is placed, where whole
-// ones do as well before another as after it: at about c = e^(their losses' sum). Everything else is cut into pieces.
+// TestBoundWhereOrdersTie climbs to the level at which placing a part of a cell matters most: about c = e^(sum of two
+// cells' losses), where a whole cell does as well before the other as after it. All other cells are cut into pieces.
 func TestBoundWhereOrdersTie(t *testing.T) {
 	const pieces = 64
 	r := rand.New(rand.NewPCG(35, 1))
@@ -216,7 +215,7 @@ func TestBoundWhereOrdersTie(t *testing.T) {
 }
 
 // TestBoundOfCutCells checks the bound on cells that are cut as the package cuts them against the attained divergence:
-// above, and close in epsilon.
+// it is above, and close in epsilon.
 func TestBoundOfCutCells(t *testing.T) {
 	const shift, slack = 1.01, 1.002
 	r := rand.New(rand.NewPCG(32, 1))
@@ -238,7 +237,7 @@ func TestBoundOfCutCells(t *testing.T) {
 			if bound := o.at(c); !(bound >= attained*(1-1e-10)) {
 				t.Errorf("%v, %#v, c %v: the bound of %v is below %v", d, k, c, bound, attained)
 			}
-			// Close to probability 1 phi1 falls to nearly 0, and of few losses most cells are cut for that.
+			// Close to probability 1 phi1 falls to nearly 0, and with few losses most cells are cut for that reason.
 			if b, ok := k.(repetitions.Binomial); ok {
 				if b.Probability < 0.9 && o.at(c) > attained*1.1+1e-3 {
 					t.Errorf("%v, %#v, c %v: the bound of %v is far above %v", d, k, c, o.at(c), attained)
@@ -255,7 +254,7 @@ func TestBoundOfCutCells(t *testing.T) {
 	t.Logf("largest bound/attained, a little further on: %v", highest)
 }
 
-// raised has the masses of s raised at random: a side promises no more than to be above the divergences.
+// raised returns s with masses raised at random: a side only promises to be above the divergences.
 func raised(s *side, r *rand.Rand) *side {
 	mass := slices.Clone(s.mass)
 	for i := range mass {
@@ -264,8 +263,8 @@ func raised(s *side, r *rand.Rand) *side {
 	return newSide(s.Grid, s.low, mass, s.inf)
 }
 
-// TestBestOverCandidates checks the best of K against every order of either of two candidates, with sides whose masses
-// are more than 1 by far and must be cut.
+// TestBestOverCandidates checks the best of K against every order of either of two candidates, with sides whose total
+// mass is far above 1 and must be cut.
 func TestBestOverCandidates(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 1))
 	const step = 0.11
@@ -312,8 +311,8 @@ func TestBestOverCandidates(t *testing.T) {
 	}
 }
 
-// TestSelectionOnTheGrid checks the pair on the grid against the selection that it stands for, at all deltas of use and
-// between the points at which that was evaluated.
+// TestSelectionOnTheGrid checks the pair on the grid against its selection, at all useful deltas and between the points
+// at which the selection was evaluated.
 func TestSelectionOnTheGrid(t *testing.T) {
 	gaussian := func(noise, step float64) *Pair {
 		d, _, err := Gaussians(by(step), 1, noise, 1)
@@ -342,7 +341,7 @@ func TestSelectionOnTheGrid(t *testing.T) {
 		}
 		seen := 0
 		for epsilon := 0.0; epsilon < 40; epsilon += 7.3 * step {
-			// The best that a grid can do is the chord between the two points around epsilon.
+			// The lowest bound on a grid is the chord between the two points around epsilon.
 			k := math.Floor(epsilon / step)
 			share := math.Expm1(epsilon-k*step) / math.Expm1(step)
 			for _, pair := range [][2]func(float64) float64{{s.Remove, onGrid.Remove}, {s.Add, onGrid.Add}} {
@@ -375,8 +374,8 @@ func TestSelectionFarOut(t *testing.T) {
 	}
 }
 
-// TestPartsOfCellsAmongOthers is an order whose exact law was above the bound when too little was allowed for lower
-// cells that come between parts of a cell that counts: by 5e-4 of its value.
+// TestPartsOfCellsAmongOthers has an order whose exact law once was above the bound, by 5e-4 of its value: the
+// allowance for lower cells placed between parts of a cell that counts was too small.
 func TestPartsOfCellsAmongOthers(t *testing.T) {
 	d := law{
 		[]float64{0.7478276909120892, 0.02318934494616287, 0.19650561786404586, 0.03247734627770206},
@@ -403,7 +402,7 @@ func TestPartsOfCellsAmongOthers(t *testing.T) {
 	}
 }
 
-// TestSpansOfSmallMasses compares with shares of their own, whatever the mass.
+// TestSpansOfSmallMasses compares spans with the function share, for masses of all sizes.
 func TestSpansOfSmallMasses(t *testing.T) {
 	for _, k := range append(someK, repetitions.NegativeBinomial{Shape: 3, Success: 0.2}, repetitions.NegativeBinomial{Shape: 1e-6, Success: 0.1}, repetitions.Binomial{Trials: 3, Probability: 1}, repetitions.Binomial{Trials: 9, Probability: 0.9}) {
 		for _, w := range []float64{0, 1e-9, 0.01, 0.5} {

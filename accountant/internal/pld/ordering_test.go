@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/long"
 )
 
-// bestOf dominates the best of K runs of what d dominates.
+// bestOf dominates the best of K runs of a mechanism that d dominates.
 func bestOf(d *Pair, k repetitions.Distribution) (*Pair, error) { return bestOfCells(d, k, CellCount) }
 
 func bestOfCells(d *Pair, k repetitions.Distribution, cells int) (*Pair, error) {
@@ -21,7 +21,7 @@ func bestOfCells(d *Pair, k repetitions.Distribution, cells int) (*Pair, error) 
 }
 
 // drawLossPair draws 2 to most outcomes by ascending loss: the first may have p = 0 and the last q = 0. Masses and
-// losses come near the ends of what there is.
+// losses come near the ends of their range.
 func drawLossPair(r *rand.Rand, most int) law {
 	n := 2 + r.IntN(most-1)
 	depth, spread := 12*r.Float64()*r.Float64(), math.Exp(5*r.Float64()-3)
@@ -79,13 +79,13 @@ func (d law) ordering(k repetitions.Distribution) *ordering {
 	return orderingOf(p, q, inf, k)
 }
 
-// intervals are the orders that grow an interval of losses: what every outcome adds to phi of P and of Q.
+// intervals are the orders that grow an interval of losses, with each outcome's contribution to phi of P and of Q.
 type intervals struct {
 	n     int
 	added func(i, j, cell int) [2]float64 // to reach [i, j)
 }
 
-// intervals takes masses by share, so that small ones keep their digits and nothing is too small to compare.
+// intervals computes masses by share, so that small ones keep their digits and can be compared.
 func (d law) intervals(k repetitions.Distribution) intervals {
 	n := len(d.p)
 	sums := func(m []float64) (below, above []float64) {
@@ -103,7 +103,7 @@ func (d law) intervals(k repetitions.Distribution) intervals {
 	}}
 }
 
-// tabulated takes everything from tables, for many integrands.
+// tabulated reads all values from tables, for many integrands.
 func (o intervals) tabulated() intervals {
 	n := o.n
 	// To [i, j) by its last cell, and by its first.
@@ -121,8 +121,8 @@ func (o intervals) tabulated() intervals {
 	}}
 }
 
-// best is the largest sum of f over the orders of whole outcomes that grow an interval of losses, in the order of the
-// definition: states are intervals.
+// best is the largest sum of f over the orders of whole outcomes that grow an interval of losses, by the definition:
+// states are intervals.
 func (o intervals) best(f func(a, b float64) float64) (best float64) {
 	value := make([]float64, o.n+1)
 	for j := o.n; j >= 0; j-- {
@@ -146,7 +146,7 @@ func above(c float64) func(a, b float64) float64 {
 	return func(a, b float64) float64 { return max(0, a-c*b) }
 }
 
-// bestOrder is the largest sum of f over all orders of whole outcomes, of which there may be nine.
+// bestOrder is the largest sum of f over all orders of at most nine whole outcomes.
 func (d law) bestOrder(k repetitions.Distribution, f func(a, b float64) float64) (best float64) {
 	used := make([]bool, len(d.p))
 	var place func(count int, aboveP, aboveQ, sum float64)
@@ -187,7 +187,7 @@ func drawK(t testing.TB, r *rand.Rand) repetitions.Distribution {
 	return repetitions.Poisson{Mean: 4 * mean}
 }
 
-// level draws a c at which the integral is neither 1 nor nothing.
+// level draws a c at which the integral is neither 1 nor 0.
 func (d law) level(k repetitions.Distribution, r *rand.Rand) float64 {
 	want := math.Exp(-12 * r.Float64() * r.Float64())
 	low, high := 1e-3, 1e9
@@ -243,8 +243,8 @@ func TestNoOrderBeatsIntervals(t *testing.T) {
 	}
 }
 
-// TestTurnsWithinARow has the orders that place a cell between two parts of one that counts, above many small ones that
-// have been placed: the gain of a turn there is not hidden by the gain of a part of a large first cell.
+// TestTurnsWithinARow has orders that place a cell between two parts of a cell that counts, after many small cells: the
+// gain of a part of a large first cell doesn't hide the gain of such a turn.
 func TestTurnsWithinARow(t *testing.T) {
 	const small = 40
 	k := repetitions.Poisson{Mean: 1}

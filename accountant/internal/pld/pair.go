@@ -2,12 +2,12 @@ package pld
 
 import "math"
 
-// mostWork bounds the products of two masses that one operation on a pair takes, to some tenths of a second: a coarser
-// grid takes fewer.
+// mostWork bounds the products of two masses in one operation on a pair, to some tenths of a second. A coarser grid
+// needs fewer.
 const mostWork = 1 << 25
 
-// A Pair bounds both directions of a mechanism: removal the divergence of the outcome with a sample from the outcome
-// without it, addition the reverse. With P the law with the sample, a loss is log p/q in removal and log q/p in
+// A Pair bounds both directions of a mechanism: removal bounds the divergence of the outcome with a sample from the
+// outcome without it, addition the reverse. With P the law with the sample, a loss is log p/q in removal and log q/p in
 // addition. Each side is a bound by itself. A Pair is immutable.
 type Pair struct{ removal, addition *side }
 
@@ -56,14 +56,14 @@ func Composed(d, e *Pair) (*Pair, error) { return onBoth(composedSides, d, e) }
 
 // composedSides composes two sides d and e.
 //
-// Proof. Given the first outcome, of loss l, the second mechanism's divergence is at most R_e(epsilon - l), which as a
-// function of e^-l is convex, falls, and ends at e.inf. So d bounds its expectation under the first mechanism.
+// Proof. Given the first outcome, of loss l, the second mechanism's divergence is at most R_e(epsilon - l). As a
+// function of e^-l this is convex, falls, and ends at e.inf. So d bounds its expectation under the first mechanism.
 func composedSides(s []*side) (*side, error) {
 	d, e := s[0], s[1]
 	if len(d.mass)*len(e.mass) > mostWork {
 		return nil, ErrTooFine
 	}
-	// Losses that are too large for a side go to infinity, those that are too small to the lowest.
+	// Losses too large for a side go to infinity, and losses too small go to the lowest one.
 	widest := math.Ceil(LargestLoss/d.step) - 1
 	low, high := float64(d.low+e.low), float64(d.high()+e.high())
 	if high < -widest || low > widest {

@@ -8,8 +8,8 @@ import (
 )
 
 // A Plan bounds a tuning run, the best of K trials, together with a final run, by variant 1 or 2. In each direction it
-// takes the smaller of two bounds: Pairs lets every outcome of the final run have a worst order of scores of its own,
-// and a [oneOrder] lets nearly all of them share one.
+// takes the smaller of two bounds: in Pairs every outcome of the final run has its own worst order of scores, and in a
+// [oneOrder] nearly all outcomes share one.
 type Plan struct {
 	Pairs             Profile
 	removal, addition *oneOrder
@@ -27,8 +27,8 @@ type Profile interface {
 type Variant func(final *Pair, q float64) (removal, addition terms)
 
 // NewPlan returns a plan with a tuning run on a sample of rate q, given its bound by pairs. trial dominates one trial,
-// tuned the best of K of them, and final the final run. Trials are
-// cut into cells of at most the given number of losses.
+// tuned dominates the best of K trials, and final dominates the final run. Trials are cut into cells of at most the
+// given number of losses.
 func NewPlan(pairs Profile, trial, tuned, final *Pair, k repetitions.Distribution, q float64, v Variant, cells int) *Plan {
 	removal, addition := v(final, q)
 	one := func(terms terms, tuned, trial *side) *oneOrder {
@@ -39,7 +39,7 @@ func NewPlan(pairs Profile, trial, tuned, final *Pair, k repetitions.Distributio
 }
 
 // terms calls add for the terms m (alpha s1 - beta s0)_+ of a plan's divergence at epsilon, by descending loss of the
-// final run, and returns the rest of the divergence, which no order changes.
+// final run, and returns the rest of the divergence, which doesn't depend on the order.
 type terms func(epsilon float64, add func(m, alpha, beta float64)) (fixed float64)
 
 // DeltaAt bounds delta at any real epsilon. It evaluates a oneOrder, which takes long, only if that may lower the

@@ -45,7 +45,7 @@ func (d law) wholeOrder(k repetitions.Distribution) *wholeOrder {
 	return wholeOrderOf(p, q, inf, k)
 }
 
-// TestMixtureIsAbove checks the table of R against the levels that it is for, everywhere.
+// TestMixtureIsAbove checks that the table of R is above its levels everywhere.
 func TestMixtureIsAbove(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 1))
 	for range 400 {
@@ -105,8 +105,8 @@ func TestMixtureIsLogConcave(t *testing.T) {
 	}
 }
 
-// TestOneOrderBoundOfCells checks the bound on whole cells, as coarse as they come, against orders of small parts of
-// cells, and that on fine cells from both sides.
+// TestOneOrderBoundOfCells checks the bound on whole uncut cells against orders of small parts of cells, and the bound
+// on fine cells from both sides.
 func TestOneOrderBoundOfCells(t *testing.T) {
 	r, most := rand.New(rand.NewPCG(33, 1)), 7
 	for i := range 460 {

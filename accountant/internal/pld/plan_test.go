@@ -47,8 +47,7 @@ func (l law) worst(k repetitions.Distribution, epsilon float64, plan func(best l
 	return remove, add
 }
 
-// checkPlan compares the bounds with one order for a whole plan with the largest divergences, and reports how many were
-// large enough.
+// checkPlan compares a plan's bounds with one order to the largest divergences, and reports how many were large enough.
 func checkPlan(t *testing.T, what string, trial *Pair, k repetitions.Distribution, epsilon float64, removal, addition terms, remove, add float64) (compared int) {
 	t.Helper()
 	tuned, err := bestOfCells(trial, k, 64)
@@ -131,7 +130,7 @@ func TestStatesOfOneOrder(t *testing.T) {
 		d, k := drawLossPair(r, 6).split(1+r.IntN(12)), drawK(t, r)
 		o := d.wholeOrder(k)
 		n := len(o.p)
-		// What is outside of the cells: only P has it, or only Q.
+		// The mass outside the cells: only P has it, or only Q.
 		sumP, sumQ := make([]float64, n+1), make([]float64, n+1)
 		for i := range n {
 			sumP[i+1], sumQ[i+1] = sumP[i]+o.p[i], sumQ[i]+o.q[i]
@@ -201,7 +200,7 @@ func TestAllowancesOfPaths(t *testing.T) {
 	t.Logf("of the allowances a path used up to %v", largest)
 }
 
-// bestPath is the best of the paths that cut cells into parts, for R = 1. With one part it begins where the bound's do.
+// bestPath is the best path that cuts cells into parts, for R = 1. With one part it begins where the bound's paths do.
 func (o *wholeOrder) bestPath(parts int) (best float64) {
 	n := len(o.p)
 	a := func(i, j int) float64 { // in parts of cells
@@ -239,7 +238,7 @@ func TestTermsOfVariants(t *testing.T) {
 	r := rand.New(rand.NewPCG(44, 1))
 	const step = 0.5
 	for range 2000 {
-		// The final run: losses on the grid, and what only one of the laws has.
+		// The final run: losses on the grid, and outcomes of only one law.
 		var final law
 		for l := -3; l <= 3; l++ {
 			p := r.Float64() * r.Float64()

@@ -41,7 +41,7 @@ func cellIntegrals(a, begin, end, b, noise, logScale float64) (up, down float64)
 	for k := range int(parts) {
 		part := float64(2*k) * r // where the part begins, from begin
 		for j, node := range gaussNodes {
-			// From begin, as a may be so far out that what is counted from there rounds to its digits.
+			// From begin, since a may be so far out that distances from it lose digits to rounding.
 			in := part + r*(1+node)
 			s, back := (begin-a)+in, (b-begin)-in
 			t := begin + in

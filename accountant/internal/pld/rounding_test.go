@@ -45,8 +45,8 @@ func TestCellIntegrals(t *testing.T) {
 	t.Logf("largest relative error %.1e", worst)
 }
 
-// TestTransformError composes by transform and by plain convolution. What power returns must be at least the plain
-// masses, and no higher than twice its bound on the error: bounds that were far too large would show here.
+// TestTransformError composes by transform and by plain convolution. The result of power must be at least the plain
+// masses, and exceed them by at most twice its bound on the error: a far too large bound would show here.
 func TestTransformError(t *testing.T) {
 	src := rand.New(rand.NewPCG(1, 2))
 	largest := 0.0
@@ -149,7 +149,7 @@ func TestHullSide(t *testing.T) {
 		low := rapid.IntRange(-n, n).Draw(t, "low")
 		values := make([]float64, n)
 		for i := range values {
-			// A bound on a divergence: at least 1 - e^epsilon, which is all of it here, and noise above.
+			// A bound on a divergence: 1 - e^epsilon, the divergence here, plus noise.
 			e := float64(low+i) * step
 			values[i] = math.Max(0, -math.Expm1(e)) + math.Exp(rapid.Float64Range(-600, 0).Draw(t, "excess"))
 			values[i] = math.Min(1, values[i])

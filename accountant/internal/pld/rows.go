@@ -23,8 +23,8 @@ type rowsLoss struct {
 	error  float64   // bounds the relative error of a weight
 }
 
-// newRowsLoss takes rate in (0, 1) and at least one row. It leaves out the largest k, of a weight of at most tail
-// together.
+// newRowsLoss takes rate in (0, 1) and at least one row. It leaves out the largest k, whose weights add up to at most
+// tail.
 func newRowsLoss(rate, noise float64, rows int, tail float64) *rowsLoss {
 	r := &rowsLoss{noise: noise}
 	logRate, logRest := float.Log(rate), math.Log1p(-rate)
@@ -36,8 +36,8 @@ func newRowsLoss(rate, noise float64, rows int, tail float64) *rowsLoss {
 		}
 		all[k] = binomial + float64(k)*logRate + float64(rows-k)*logRest
 	}
-	// The logarithm of a weight of at most k is a sum of k+2 terms, rounded each and in sum: the binomial
-	// coefficient's at most log rows, and those of the rates.
+	// The logarithm of a weight for at most k rows is a rounded sum of k+2 rounded terms: the binomial coefficient's,
+	// each at most log rows, and the terms of the rates.
 	errorUpTo := func(k int) float64 {
 		largest := float64(k)*(math.Abs(logRate)+math.Log(float64(rows))) + float64(rows)*math.Abs(logRest)
 		return float64(k+4) * (largest + 4) * 0x1p-52
@@ -90,7 +90,7 @@ func (r *rowsLoss) at(t float64) (loss, slope, error float64) {
 		}
 		loss = top + math.Log(sum)
 	}
-	// The error of each exponent and weight counts by its share of L, and so does that of 1 in expm1.
+	// The error of each exponent and weight counts by its share of L, and so does the error of 1 in expm1.
 	for k := 1; k < len(r.weight); k++ {
 		x, step := r.exponent(k, t), float64(k)/r.noise
 		if r.log[k]+math.Max(x, 0)-loss < -80 { // all of them together are below a rounding
@@ -108,8 +108,8 @@ func (r *rowsLoss) at(t float64) (loss, slope, error float64) {
 	return loss, slope, error
 }
 
-// inverse returns a t at which the loss is about l, or -Inf if it is larger everywhere, and the loss there with its
-// error. The search begins at near, if that is finite. Callers allow for the difference.
+// inverse returns a t at which the loss is about l, or -Inf if the loss is larger everywhere, and the loss there with
+// its error. Callers allow for the difference. The search begins at near, if near is finite.
 func (r *rowsLoss) inverse(l, near float64) (t, loss, error float64) {
 	if !(l > r.log[0]) {
 		return math.Inf(-1), r.log[0], 0
@@ -181,10 +181,10 @@ func (r *rowsLoss) limit(reach float64) float64 {
 // grid returns the masses of P and Q, like sampledGaussian.
 //
 // The mass of P at the upper end of the cell from a to b is the integral of phi (L - L(a))/(1 - e^-step), and at the
-// lower end that of phi e^-step (L(b) - L)/(1 - e^-step). With L's sum they are sums of the integrals of
+// lower end the integral of phi e^-step (L(b) - L)/(1 - e^-step). With L's sum they are sums of the integrals of
 // sampledGaussian for each k, with noise/k in place of noise, and nothing cancels.
 //
-// A cell's masses are raised by what its borders' errors need, see [borderSlack], and the weights' beside them.
+// A cell's masses are raised by its borders' errors, see [borderSlack], and by the weights' errors.
 func (r *rowsLoss) grid(on Grid, reach float64) (*lossGrid, error) {
 	step := on.step
 	limit := r.limit(reach)
@@ -210,8 +210,8 @@ func (r *rowsLoss) grid(on Grid, reach float64) (*lossGrid, error) {
 	from, fromError := border(0, -reach)
 	at := 0
 	if math.IsInf(from, -1) {
-		// Every loss is above log w_0, which lies between the first two points: the first cell holds all
-		// outputs up to the next border, and e^loss(a) is the grid point's own.
+		// Every loss is above log w_0, which lies between the first two points: the first cell holds all outputs up to
+		// the next border, and its e^loss(a) is the grid point's.
 		to, toError := border(1, -reach)
 		if math.IsInf(to, -1) { // by rounding; another grid has other points
 			return nil, ErrTooFine
@@ -265,7 +265,7 @@ func (r *rowsLoss) grid(on Grid, reach float64) (*lossGrid, error) {
 	g.p[at] += math.Exp(float64(g.low+at)*step) * normalBelow(-from) * up(fromError, 0)
 	g.pInf = r.above(from)*(1+r.error) + r.cut
 	if g.shift > math.Min(step, 1)*largestShift {
-		return nil, ErrTooWide // noise of such a size that losses are lost in rounding
+		return nil, ErrTooWide // losses are lost in rounding
 	}
 	last := len(r.weight) - 1
 	return g.raised(massRounding(limit, float64(last)/r.noise, slices.Min(r.log)))

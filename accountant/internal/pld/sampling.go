@@ -106,7 +106,7 @@ func sampledAddition(s *side, rate float64) (*side, error) {
 }
 
 // sampledError bounds the error of sampledLoss at a loss x of the grid, beyond the roundings that builder.put allows
-// for. A rounding of x weighs as much as the loss grows with x.
+// for. A rounding of x counts times the slope of the loss in x.
 func sampledError(rate, x float64) float64 {
 	return 0x1p-50 * math.Abs(x) * math.Min(1, rate*math.Exp(x-sampledLoss(rate, x)))
 }
@@ -116,11 +116,11 @@ func builderBetween(g Grid, lowest, highest float64) (*builder, error) {
 	return newBuilder(g, math.Floor(lowest/g.step)-1, math.Floor(highest/g.step)+2)
 }
 
-// cutToOne cuts masses q, from the top down, to a sum of 1, and returns what they fall short of it.
+// cutToOne cuts masses q, from the top down, to a sum of at most 1, and returns 1 minus their sum.
 //
 // Let a removal side have the masses p and q = p e^-l, and let f be convex, never fall and end with slope 1. Then the
 // expectation of f(L) under Q, with P's mass at infinity, is at most the sum of q f(e^l) over the cut masses plus
-// rest·f(0) and inf. For where the cut falls at a point k, that sum is the bound for max(f, f(e^{l_k})) >= f.
+// rest·f(0) and inf. For with a cut at a point k that sum is the bound for max(f, f(e^{l_k})) >= f.
 func cutToOne(q []float64) (rest float64) {
 	rest = 1
 	for i := len(q) - 1; i >= 0; i-- {

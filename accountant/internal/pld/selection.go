@@ -97,12 +97,12 @@ func (s *Selection) Pair(g Grid) (d *Pair, evaluations int, err error) {
 	return d, evaluations, err
 }
 
-// divergences returns a direction's bounds at epsilon = 0 and the further points of g, some of which are the trivial 1:
+// divergences returns a direction's bounds at epsilon = 0 and the further points of g. Some of them are the trivial 1:
 // between the others, chords over x = e^epsilon are bounds (hullSide). It evaluates several at once.
 //
 // The points are chosen by how high a chord may be. Divergences are convex in x, so between two points they are at
 // least the extended chords of the two neighbouring pairs of points, and 1 at x = 0. Bounds need not be convex. Where
-// three chords show that they aren't, all that is known between two points is that they don't grow.
+// three chords show that they aren't, it is only known that they don't grow between two points.
 func divergences(at func(epsilons []float64) []float64, top, copies float64, g Grid, most chords) (values []float64, evaluations int, err error) {
 	const together = 4                                                   // epsilons
 	least, faint := top*(1+4*rounding)+g.tail()*copies, g.faint()*copies // no smaller values are of use, and of little
@@ -122,7 +122,7 @@ func divergences(at func(epsilons []float64) []float64, top, copies float64, g G
 		points = append(points, more...)
 		slices.Sort(points)
 	}
-	// Outwards, until there is nothing left.
+	// Go outwards, until the bound is negligible.
 	for next, more := 1, []int{0}; ; more = nil {
 		for ; len(more) < together && float64(next)*g.step < LargestLoss && next < 2*mostPoints; next *= 2 {
 			more = append(more, next)
@@ -140,7 +140,7 @@ func divergences(at func(epsilons []float64) []float64, top, copies float64, g G
 			break // deep cells may keep a bound from falling
 		}
 	}
-	// Back, to about where that begins: a side shouldn't be longer than it has to be.
+	// Go back to about where that begins: a side shouldn't be longer than necessary.
 	for n := len(points); values[points[n-1]] <= least && n > 1; n = len(points) {
 		a, b := points[n-2], points[n-1]
 		if values[a] <= least {
@@ -151,7 +151,7 @@ func divergences(at func(epsilons []float64) []float64, top, copies float64, g G
 			break
 		}
 	}
-	// And between.
+	// Add points between.
 	for {
 		var more []int
 		for i, k := range points[:len(points)-1] {
@@ -170,17 +170,16 @@ func divergences(at func(epsilons []float64) []float64, top, copies float64, g G
 	}
 }
 
-// chords are the relative excess that a chord of divergences may have, and that where they are far below the delta that
-// is wanted.
+// chords are the relative excess that a chord of divergences may have: high in general, faint far below the wanted
+// delta.
 type chords struct{ high, faint float64 }
 
 var selectionChords = chords{0.06, 0.5}
 
-// excess bounds how far the chord from the i-th point to the next is above what it bounds, relative to that or to
-// least.
+// excess bounds how far the chord from the i-th point to the next is above the divergence, relative to it or to least.
 func excess(points []int, values []float64, i int, step, least float64) float64 {
 	a, b := points[i], points[i+1]
-	// x is e^epsilon at k in units of that at a, from a on.
+	// x is the distance of e^epsilon at k from e^epsilon at a, in units of the latter.
 	x := func(k int) float64 { return math.Expm1(float64(k-a) * step) }
 	// The slopes of the chords before and after.
 	before := values[a] - 1

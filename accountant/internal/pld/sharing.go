@@ -16,8 +16,8 @@ type sharing struct {
 }
 
 // A density over log c is given by its logarithm at the nodes low, low+step, ..., which is linear between them; beyond
-// them the density is 0. The logarithms are a concave function's but for roundings far below those of R: a
-// log-concave density lies within a relative 2^-36 above it, and the table of R is raised by more.
+// them the density is 0. The logarithms are concave up to roundings far below the roundings of R: a log-concave density
+// is within a relative 2^-36 above it, and the table of R is raised by more.
 type density struct {
 	low, step float64
 	log       []float64
@@ -28,8 +28,8 @@ const (
 	mostNodes   = 4096
 )
 
-// newSharing gives one order to the levels from low on, and to the parts of the levels below that lie under the tangent
-// at the lower end of their log-concave density.
+// newSharing gives one order to the levels from low on, and to the parts of the levels below low that are under the
+// tangent at the lower end of the former levels' log-concave density.
 func newSharing(levels []level, low int) *sharing {
 	n := len(levels)
 	width := func(i int) float64 {
@@ -91,8 +91,8 @@ func newSharing(levels []level, low int) *sharing {
 // With x = z/z_g between the nodes at z_g = e^-s_g and z_(g-1) > z_g, the levels' R, which is convex, is at most its
 // chord, and the density's R at least the larger of its tangents at the ends. The ratio of a linear function and the
 // larger of two others is largest at an end or where the two meet. Left of the last node both are linear down to z = 0.
-// Sums have terms of one sign but where the tangents meet: there a few roundings of the density's R may be left, which
-// the mixture adds to R everywhere.
+// Sums have terms of one sign except where the tangents meet: there a few roundings of the density's R may be left,
+// which the mixture adds to R everywhere.
 func (s *sharing) lift() {
 	n, h := len(s.density.log), s.density.step
 	mean := func(x float64) float64 { // of e^t over 0 to x
@@ -140,7 +140,7 @@ func (s *sharing) lift() {
 		}
 	}
 	above(want+wantFall, s.value[n-1]+s.fall[n-1])
-	// Falls over z must not overflow: they would count for nothing.
+	// Falls over z must not overflow, since they would then count as 0.
 	largest := s.factor * (s.value[n-1] + s.fall[n-1]) * math.Exp(math.Max(0, s.density.low+float64(n-1)*h))
 	if k < len(s.levels) || !(largest < 0x1p1000) {
 		s.factor = math.Inf(1)

@@ -2,8 +2,8 @@ package pld
 
 import "math"
 
-// A side bounds the hockey-stick divergences of one direction by a measure on a grid of privacy losses: mass[i] lies at
-// loss l = (low+i)·step, and inf where the other distribution has no mass. The measure stands for the function
+// A side bounds the hockey-stick divergences of one direction by a measure on a grid of privacy losses: mass[i] is at
+// loss l = (low+i)·step, and inf is where the other distribution has no mass. The measure represents the function
 //
 //	R(epsilon) = inf + sum over l > epsilon of mass (1 - e^{epsilon - l}),
 //
@@ -18,7 +18,7 @@ type side struct {
 	low  int
 	mass []float64
 	inf  float64
-	// offset, from 0 to step, is added to all losses: 0 but for a [Lower].
+	// offset, from 0 to step, is added to all losses: 0 except in a [Lower].
 	offset float64
 
 	// above[k] is the sum over i >= k of mass[i] e^{-(i-k) step}, and curve[k] is R at the k-th loss. Both come from
@@ -37,10 +37,9 @@ const (
 )
 
 // roundingOf bounds the relative rounding error of one operation on the masses of a side, which raises its result by as
-// much: of sums of at most n non-negative terms, of which the result may have fewer, products of a few factors, and
-// exponentials of arguments up to LargestLoss that carry a few roundings. It isn't simply rounding: masses that add up
-// to more than 1 are cut from the bottom up (massesToOne), where Q has many times as much, and many trials make that
-// count.
+// much. An operation takes sums of at most n non-negative terms, products of a few factors, and exponentials of
+// arguments up to LargestLoss that carry a few roundings. The constant rounding would be too large: masses that add up
+// to more than 1 are cut at the bottom (massesToOne), where Q has many times as much, and many trials magnify that.
 func roundingOf(n int) float64 { return (6*float64(n) + 10*LargestLoss) * 0x1p-53 }
 
 func newSide(g Grid, low int, mass []float64, inf float64) *side {

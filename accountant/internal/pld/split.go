@@ -45,8 +45,8 @@ func (s Split) Remove(epsilon float64) float64 {
 // Add bounds the divergence of the law without the unit from the law with it.
 func (s Split) Add(epsilon float64) float64 {
 	x := math.Exp(math.Min(epsilon, LargestLoss))
-	// b D(log(x w/b)) is convex in b, and its slope is inf and the mass above log(x w/b): it falls as y = x w/b
-	// grows. b is x w/y, and so they add up to 1 where the sum of w/y is 1/x.
+	// b D(log(x w/b)) is convex in b, and its slope, inf plus the mass above log(x w/b), falls as y = x w/b grows.
+	// Since b = x w/y, the b add up to 1 where the sum of w/y is 1/x.
 	at := func(mass float64) (sum float64, choice []float64) {
 		for i, d := range s.Pairs {
 			y := d.addition.whereMass(mass)
@@ -59,7 +59,7 @@ func (s Split) Add(epsilon float64) float64 {
 		}
 		return sum, choice
 	}
-	// The sum grows with the mass that is allowed: the smallest one that reaches 1.
+	// The sum grows with the allowed mass: find the smallest mass whose sum reaches 1.
 	low, high := -60*math.Ln2, 40.0
 	for range 60 {
 		mid := (low + high) / 2
@@ -70,7 +70,7 @@ func (s Split) Add(epsilon float64) float64 {
 		}
 	}
 	_, choice := at(math.Exp(high))
-	// Take 1 in all, first from those that cost least.
+	// Take 1 in total, first from the choices that cost least.
 	order := make([]int, len(choice))
 	for i := range order {
 		order[i] = i
@@ -97,8 +97,7 @@ func (s Split) Add(epsilon float64) float64 {
 // DeltaAt bounds the divergences of both directions.
 func (s Split) DeltaAt(epsilon float64) float64 { return math.Max(s.Remove(epsilon), s.Add(epsilon)) }
 
-// balanced returns the choices of the smallest slope at which they add up to at most x, raised in proportion so that
-// they add up to x.
+// balanced returns the choices at the smallest slope at which their sum is at most x, scaled up to a sum of x.
 func balanced(x float64, at func(slope float64) (float64, []float64)) []float64 {
 	low, high := -2.0*LargestLoss, 40.0 // logarithms of slopes
 	for range 60 {
@@ -150,8 +149,8 @@ type Chain struct {
 	Rows int
 }
 
-// Chained bounds the divergence of a unit with several rows at epsilon >= 0, given a bound on the divergence for one:
-// from
+// Chained bounds the divergence of a unit with several rows at epsilon >= 0, given a bound on the divergence for one
+// row: from
 //
 //	(P_n - x^n P_0)_+ <= (P_n - x P_{n-1})_+ + x (P_{n-1} - x^{n-1} P_0)_+ <= ...
 //

@@ -8,11 +8,11 @@ import (
 )
 
 // A worst order of scores needs no exotic score: it is the accuracy, on a public test set, of the model that a trial
-// releases. The trial here is DP-SGD with sampling rate 1 on a model of one weight w, which says that x is of class 1
-// if x < w. The differing sample's gradient is always -1 and the others' are 0, so with the learning rate 1 over the
-// number of steps T the released weight is N(1, T s^2/T^2) with the sample and N(0, T s^2/T^2) without it, and its loss
-// is that of all T steps. Where w passes a test sample of class 1 the accuracy rises, and at one of class 0 it falls:
-// so test samples of class 0 below some border and of class 1 above it, in the right numbers, give any order that grows
+// releases. The trial here is DP-SGD with sampling rate 1 on a model of one weight w, which predicts class 1 if x < w.
+// The differing sample's gradient is always -1 and the others' are 0, so with the learning rate 1 over the number of
+// steps T the released weight is N(1, T s^2/T^2) with the sample and N(0, T s^2/T^2) without it, and its loss is the
+// loss of all T steps. Where w passes a test sample of class 1 the accuracy rises, and at a sample of class 0 it falls.
+// So test samples of class 0 below some border and of class 1 above it, in the right numbers, give any order that grows
 // an interval. See docs/proofs/bounds.md, "Beside what others prove".
 func TestAccuracyOnATestSetIsAWorstOrder(t *testing.T) {
 	const deviation, cells = 2.6, 240 // sqrt(T) s/T
@@ -39,7 +39,7 @@ func TestAccuracyOnATestSetIsAWorstOrder(t *testing.T) {
 		{repetitions.Poisson{Mean: 15}, 3.4}, {repetitions.NegativeBinomial{Shape: 1, Success: 1. / 15}, 2.3}, {repetitions.Binomial{Trials: 30, Probability: 0.5}, 3.9},
 	} {
 		place := l.worstInterval(c.k, math.Exp(c.epsilon))
-		// The test set: between neighbouring cells as many samples as the accuracy is to change by.
+		// The test set: the number of samples between neighbouring cells is the wanted change of the accuracy.
 		var at []float64
 		var class []bool
 		for i := 1; i < cells; i++ {
@@ -68,7 +68,7 @@ func TestAccuracyOnATestSetIsAWorstOrder(t *testing.T) {
 	}
 }
 
-// worstInterval returns the place of each outcome in the worst order that grows an interval of whole outcomes.
+// worstInterval returns the position of each outcome in the worst order that grows an interval of whole outcomes.
 func (d law) worstInterval(k repetitions.Distribution, c float64) []int {
 	n := len(d.p)
 	o, f := d.intervals(k), above(c)

@@ -34,7 +34,7 @@ func fastSize(n int) int {
 // tilts.
 func (t *transform) power(m moments, c *composition, points int, tilts []float64) {
 	start := c.first * c.coarsen
-	// The mass sqrt(p q) at point j is e^{untilts[j]} masses[j], of which the bound on the error is e^{bounds[j]}.
+	// The mass sqrt(p q) at point j is e^{untilts[j]} masses[j], with an error of at most e^{bounds[j]}.
 	bounds, untilts, masses := make([]float64, points), make([]float64, points), make([]float64, points)
 	logSums, noises, sums := make([]float64, len(tilts)), make([]float64, len(tilts)), make([][]float64, len(tilts))
 	calls := make([]func(), len(tilts))

@@ -9,7 +9,7 @@ import (
 )
 
 // With two trials of a binomial no order of scores costs more than the bound, at any probability, and the bound isn't
-// far above the worst of them.
+// far above the worst order.
 func TestNoOrderOfTwoTrialsIsAbove(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 1))
 	probabilities := []float64{0.1, 0.499, 0.5, 0.6, 0.9, 0.99, 1}

@@ -1,7 +1,7 @@
 package pld
 
-// Mixture returns a pair that dominates running one of several mechanisms, of which the i-th is drawn with probability
-// weights[i] and dominated by pairs[i]. The weights are positive and add up to at least 1.
+// Mixture returns a pair that dominates running one of several mechanisms. The i-th is drawn with probability
+// weights[i], and pairs[i] dominates it. The weights are positive and add up to at least 1.
 //
 // Proof. The outcomes together with the draw are the disjoint union of the mechanisms' outcomes, so that its divergence
 // is the sum of weights[i] times the i-th at every epsilon, and in both directions. R is linear in masses.

@@ -34,11 +34,11 @@ import (
 // integrals of the rates' curl over S and over S_x. In the mean over x these are the same in a square where the curl is
 // constant. It is not: as a function of the position in the square it has the terms y (t-1/2) and x (d-1/2), where y
 // and x are the mixed second differences of the two rates' corners. So a square that the path crosses adds at most
-// (|y|+|x|)/8, and some path of whole moves earns no less than the path but for the allowances of the squares that the
-// path crosses. The path of whole moves touches each of these: of the squares beside (i, j), (i-1, j-1) is outside of S
-// and (i+1, j+1) in it as a whole. So it is charged with every square that it touches, when it first does: a move with
-// the two squares beyond its end, and the start (k+1, k) with the square (k, k). A whole move earns the mean of the
-// rates at its two ends.
+// (|y|+|x|)/8, and some path of whole moves, plus the allowances of the squares that the path crosses, earns no less
+// than the path. The path of whole moves touches each of these: of the squares beside (i, j), (i-1, j-1) is outside of
+// S and (i+1, j+1) in it as a whole. So it is charged with every square that it touches, when it first does: a move
+// with the two squares beyond its end, and the start (k+1, k) with the square (k, k). A whole move earns the mean of
+// the rates at its two ends.
 type wholeOrder struct {
 	p, q   []float64
 	states [][]orderState // [j][i] is (d, t) = (i, j), i <= j+1
@@ -109,9 +109,9 @@ func (o *wholeOrder) worst(r *mixture) float64 {
 		return s
 	}
 	value := take()                                  // of state (i, j+1), and then of (i, j)
-	sideways, sidewaysBelow := take(), take()        // what placing cell i earns at (i, j), and at (i, j-1)
+	sideways, sidewaysBelow := take(), take()        // gain of placing cell i at (i, j), and at (i, j-1)
 	sidewaysEnd, sidewaysEndBelow := take(), take()  // the same at (i+1, j)
-	up, upEnd := take(), take()                      // what placing cell j earns at (i, j), and at (i, j+1)
+	up, upEnd := take(), take()                      // gain of placing cell j at (i, j), and at (i, j+1)
 	upBelow, upEndBelow := take(), take()            // the same of cell j-1
 	allowance := take()                              // of squares (i-1, j), to begin with
 	allowanceAbove, allowanceBelow := take(), take() // of squares (i-1, j+1), and (i-1, j-1)

@@ -7,17 +7,17 @@ import (
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
 )
 
-// A WorstOrder bounds the divergence of a tuning run and a final run together from below, by that under one order of
-// scores: the worst that it finds for the plan as a whole among orders that grow an interval of losses. With the sample
-// an outcome of both runs has the law u s1 + v s0, and without it w s0, where s1 and s0 are the laws of the tuning's
-// outcome with and without the sample in its data, and u, v and w belong to the final run's outcome.
+// A WorstOrder bounds the divergence of a tuning run and a final run together from below, by the divergence under one
+// order of scores: the worst that it finds for the whole plan among orders that grow an interval of losses. With the
+// sample an outcome of both runs has the law u s1 + v s0, and without it w s0, where s1 and s0 are the laws of the
+// tuning's outcome with and without the sample in its data, and u, v and w belong to the final run's outcome.
 type WorstOrder struct{ removal, addition *orderBelow }
 
 // An orderBelow is a WorstOrder in one direction.
 type orderBelow struct {
 	u, v, w []float64
 	none    float64 // P(K=0)
-	// up[j][i] is what cell j adds to s1 and s0 in state (i, j), and down[j][i] what cell i-1 adds there.
+	// up[j][i] is the contribution of cell j to s1 and s0 in state (i, j), and down[j][i] the contribution of cell i-1.
 	up, down [][]selected
 	slack    float64 // a relative error of everything that enters
 }
@@ -37,11 +37,11 @@ func NewWorstOrder(trial, final *Lower, k repetitions.Distribution, q float64, o
 // finalOutcomes is the number of outcomes of a final run.
 const finalOutcomes = 2000
 
-// newOrderBelow returns one direction. In the direction of addition the sides' own law is that without the sample.
+// newOrderBelow returns one direction. In the direction of addition the sides' own law is the law without the sample.
 //
-// Every pair of laws of lowLaw is one that the mechanism's outcomes can be mapped to, by Blackwell's theorem, and so is
-// the pair of one of the trial's outcomes and one of the final run's. Any order of that pair's outcomes is one of the
-// mechanism's.
+// By Blackwell's theorem the mechanism's outcomes can be mapped to any pair of laws of lowLaw, and a trial's and a
+// final run's outcomes together to the product of their pairs. Any order of the mapped outcomes is an order of the
+// mechanisms' outcomes.
 func newOrderBelow(trial, final *Lower, k repetitions.Distribution, q float64, onRest, addition bool) *orderBelow {
 	if addition {
 		trial, final = &Lower{trial.addition, trial.removal}, &Lower{final.addition, final.removal}
@@ -52,8 +52,8 @@ func newOrderBelow(trial, final *Lower, k repetitions.Distribution, q float64, o
 		least = leastRest
 	}
 	p, s, rest := trial.removal.lowLaw(trial.addition, CellCountAlone, least)
-	// The rest of a law has an error, which counts in every mass outside of an interval that has it, and for most where
-	// nothing else is. For a binomial K orderOf allows for it.
+	// The rest of a law has an error, which counts in every mass outside an interval that contains the rest, and most
+	// if the mass contains nothing else. For a binomial K orderOf allows for it.
 	slack := 0.0
 	if repetitions.Steepens(k) {
 		slack = 2 * restError * (k.Growth(p[rest]) + k.Growth(s[rest]))
@@ -63,7 +63,7 @@ func newOrderBelow(trial, final *Lower, k repetitions.Distribution, q float64, o
 		p, s, finalP, finalQ, error = s, p, finalQ, finalP, -error
 	}
 	o := orderOf(p, s, finalP, finalQ, k, trial.removal.deepest(), q, onRest, addition)
-	if onRest { // here the final run's law without the sample counts the other way than elsewhere
+	if onRest { // here the final run's law without the sample counts in the opposite direction
 		o.u[finalRest] = math.Max(0, o.u[finalRest]-q*error)
 	}
 	o.slack += slack
@@ -93,8 +93,8 @@ func orderOf(p, s, finalP, finalQ []float64, k repetitions.Distribution, deepest
 	added := func(i, j, cell int) selected { // to reach (i, j)
 		s1, error1 := riseWithin(k, out.belowP[i]+out.aboveP[j], p[cell], off)
 		s0, error0 := riseWithin(k, out.belowQ[i]+out.aboveQ[j], s[cell], off)
-		// A sum of (a s1 + b s0)_+ is the same for 2 s1 and 2 s0 but for a factor of 2, so that errors of s0 count like
-		// those of s1 and a lower sum. With the sample's removal it grows with s1, with its addition it falls.
+		// Doubling s1 and s0 doubles a sum of (a s1 + b s0)_+, so errors of s0 count like errors of s1 and a lower sum.
+		// With the sample's removal it grows with s1, with its addition it falls.
 		switch {
 		case off == 0:
 		case !(error1+error0 < 0.25):
@@ -123,13 +123,13 @@ func orderOf(p, s, finalP, finalQ []float64, k repetitions.Distribution, deepest
 	return o
 }
 
-// riseWithin returns what a mass adds to phi, where w is outside of the interval that it completes, and a bound on the
-// relative error of that if w is off. For a binomial K phi1 grows fastest where little has been placed, at w+mass. What
-// is added changes by phi1 at one of its ends less that at the other for a change of w, so that it can't be further off
-// than phi1 at the end.
+// riseWithin returns the rise of phi by a mass, where w is outside the interval that it completes, and a bound on the
+// relative error of the rise if w is off by up to off. For a binomial K phi1 grows fastest where little has been
+// placed, at w+mass. If w changes, the rise changes by the difference of phi1 at the mass's two ends, so its error is
+// at most phi1's error at the end.
 func riseWithin(k repetitions.Distribution, w, mass, off float64) (rise, error float64) {
 	rise = slopesAt(k, w).rise(k, mass)
-	if off == 0 || k.Growth(0) == 0 { // of one trial phi1 is the same everywhere
+	if off == 0 || k.Growth(0) == 0 { // with one trial phi1 is the same everywhere
 		return rise, 0
 	}
 	error = off / k.Span(math.Max(0, w-off), mass)
@@ -203,7 +203,7 @@ func (h hinges) sorted() *sortedHinges {
 			out.ratio = append(out.ratio, x.ratio)
 		}
 	}
-	// Sums add the terms that count and subtract none: large terms would leave their rounding behind.
+	// Sums add the terms that count and subtract none, since a subtracted large term would leave its rounding behind.
 	out.sum = make([]selected, len(out.ratio)+1)
 	k := 0
 	for _, x := range h {

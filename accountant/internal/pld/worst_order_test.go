@@ -64,8 +64,8 @@ func (s attackedPlan) attained() *WorstOrder {
 	return &WorstOrder{o, o}
 }
 
-// fine is the largest divergence over the orders that grow an interval of pieces of equal masses, in the order of the
-// definition, with the final run's outcomes one by one.
+// fine is the largest divergence over the orders that grow an interval of pieces of equal masses, by the definition,
+// with the final run's outcomes one by one.
 func (s attackedPlan) fine(pieces int, epsilon float64) (with, without float64) {
 	trial := s.trial.split(pieces)
 	x := math.Exp(epsilon)
@@ -104,8 +104,8 @@ func drawSmallLaw(r *rand.Rand, most int, spread float64) law {
 	return d
 }
 
-// TestAttainedOfSmallPlans checks it against every order that grows an interval of few pieces, each order with the
-// exact law of the whole plan, and to orders of many pieces from both sides.
+// TestAttainedOfSmallPlans checks attained against every order that grows an interval of few pieces, each order with
+// the exact law of the whole plan, and against orders of many pieces from both sides.
 func TestAttainedOfSmallPlans(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 1))
 	orders, either := 0, [2]int{}

@@ -6,8 +6,8 @@ import (
 	"github.com/dptrain/dptrain/internal/float"
 )
 
-// Ready returns a distribution with the same results as k, bit for bit, that has computed what LogSlope needs at every
-// w: for tables of many slopes.
+// Ready returns a distribution with the same results as k, bit for bit, that has precomputed the values that LogSlope
+// needs at every w: for tables of many slopes.
 func Ready(k Distribution) Distribution {
 	switch k := k.(type) {
 	case Poisson:

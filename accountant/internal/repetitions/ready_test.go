@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is ready has the same bits.
+// A ready distribution has the same bits.
 func TestReadyIsTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mean := math.Exp(rapid.Float64Range(-3, 12).Draw(t, "log mean"))

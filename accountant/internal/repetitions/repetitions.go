@@ -12,7 +12,7 @@ type Distribution interface {
 	None() float64
 	// LogSlope returns log phi1(1-w) for w >= 0, also for w a little above 1.
 	LogSlope(w float64) float64
-	// Growth returns phi2/phi1 at 1-w. It falls with w, but rises if K is binomial.
+	// Growth returns phi2/phi1 at 1-w. It falls with w, except that it rises if K is binomial.
 	Growth(w float64) float64
 	// Curvature returns phi1 phi3/phi2^2, which is the same at every z.
 	Curvature() float64
@@ -41,9 +41,9 @@ type NegativeBinomial struct {
 }
 
 // Binomial is K ~ Binomial(Trials, Probability), Trials >= 1 and 0 < Probability <= 1, with phi(z) = b^Trials, b = 1 -
-// Probability + Probability z. At z below 0, where there is no phi(z) to be had from K, its functions take b+ = max(b,
-// 0) for b, so that for 3 Trials or more phi1, phi2 and phi3 are at least 0 and don't fall on [-1, 1]. For 2 Trials
-// phi3 has a mass at b = 0, and they are of use at z >= 0 only.
+// Probability + Probability z. At z below 0, where K doesn't define phi(z), its functions use b+ = max(b, 0) for b. So
+// for 3 Trials or more phi1, phi2 and phi3 are at least 0 and don't fall on [-1, 1]. For 2 Trials phi3 has a mass at b
+// = 0, so the functions hold only at z >= 0.
 type Binomial struct {
 	Trials      int
 	Probability float64
@@ -129,13 +129,13 @@ func (p TruncatedPoisson) Span(_, mass float64) float64 {
 func (p TruncatedPoisson) Fall(x float64) float64 { return x / p.Rate }
 
 func poissonSpan(rate, mass float64) float64 {
-	if rate*mass < 1e-17 { // then (1 - e^{-rate mass})/rate is mass, and may not be taken from what underflows
+	if rate*mass < 1e-17 { // then (1 - e^{-rate mass})/rate is mass, and must not come from an underflow
 		return mass
 	}
 	return -math.Expm1(-rate*mass) / rate
 }
 
-// LogSlope is taken from phi1(1-w) = E K (1 + w/odds)^-(1+eta).
+// LogSlope uses phi1(1-w) = E K (1 + w/odds)^-(1+eta).
 func (d NegativeBinomial) LogSlope(w float64) float64 {
 	return d.LogExpected() - (1+d.Shape)*math.Log1p(w/d.odds())
 }
@@ -164,7 +164,7 @@ func (b Binomial) Expected() float64 { return float64(b.Trials) * b.Probability 
 
 func (b Binomial) None() float64 { return math.Exp(float64(b.Trials) * math.Log1p(-b.Probability)) }
 
-// LogSlope is taken from phi1(1-w) = E K (1 - Probability w)^(Trials-1).
+// LogSlope uses phi1(1-w) = E K (1 - Probability w)^(Trials-1).
 func (b Binomial) LogSlope(w float64) float64 { return float.Log(b.Expected()) + b.logFall(w) }
 
 // logFall returns log phi1(1-w) - log phi1(1).

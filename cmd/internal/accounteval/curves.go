@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
-// The functions of this file compute Rényi curves up to an order a that the options' orders needn't reach, which is
-// more than accountant.RDP does. Tuning takes the options' orders for deltaHat and convexification, whatever a is.
+// The functions of this file compute Rényi curves up to an order a that may be above the options' orders, which
+// accountant.RDP doesn't do. For any a, tuning uses the options' orders for deltaHat and convexification.
 
 // curve returns the curve of a base: an event without tuning, whose curve doesn't depend on the options' orders.
 func (p *params) curve(base accountant.Event, a int) renyi.Curve {
@@ -21,7 +21,7 @@ func (p *params) curve(base accountant.Event, a int) renyi.Curve {
 	return renyi.Curve(c)
 }
 
-// deltaHat returns the deltas of a base for the tuning theorem: for a grid the largest of its members' own.
+// deltaHat returns the deltas of a base for the tuning theorem: for a grid the largest of its members' deltas.
 func (p *params) deltaHat(base accountant.Event, a int) []float64 {
 	grid, ok := base.(accountant.MaxOver)
 	if !ok {

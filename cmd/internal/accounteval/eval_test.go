@@ -179,8 +179,8 @@ func TestEvaluateRefuses(t *testing.T) {
 	}
 }
 
-// Functions of single orders put theorems together by themselves, and must do it as the accountant does: within the
-// orders of the options, its curves have the same bits.
+// Functions of single orders compose theorems by themselves, and must do it like the accountant: within the orders of
+// the options, the curves have the same bits.
 func TestCurvesAreTheAccountants(t *testing.T) {
 	type tuning struct {
 		Base   json.RawMessage

@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/internal/strict"
 )
 
-// params reads the parameters of a function one by one and remembers the first fault.
+// params reads the parameters of a function one by one and keeps the first fault.
 type params struct {
-	fields  map[string]json.RawMessage // those not yet taken
+	fields  map[string]json.RawMessage // not taken yet
 	err     error
 	options accountant.Options
 }
@@ -26,7 +26,7 @@ func parseParams(data []byte) (*params, error) {
 	return &params{fields: fields}, err
 }
 
-// done returns the first fault; a parameter that nothing has taken is one.
+// done returns the first fault. An unused parameter is a fault.
 func (p *params) done() error {
 	if p.err == nil && len(p.fields) > 0 {
 		names := make([]string, 0, len(p.fields))

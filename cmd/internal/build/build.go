@@ -12,20 +12,20 @@ const (
 	module  = "github.com/dptrain/dptrain"
 )
 
-// The linker of release/build sets these. A commit that ends with dirty is one with changes.
+// The linker of release/build sets these. A commit that ends with dirty has uncommitted changes.
 var version, commit string
 
 const dirty = "-dirty"
 
-// Unknown is the version of a build that has none, such as that of a test.
+// Unknown is the version of a build without a version, such as a test.
 const Unknown = "(devel)"
 
 // Info names a build. Two builds of the same commit have the same Info.
 type Info struct {
 	Program  string `json:"program"`
 	Version  string `json:"version"`
-	Commit   string `json:"commit,omitempty"`   // hexadecimal: whole, or the 12 digits that a pseudo-version has
-	Modified bool   `json:"modified,omitempty"` // the sources weren't those of the commit
+	Commit   string `json:"commit,omitempty"`   // hexadecimal: whole, or the 12 digits of a pseudo-version
+	Modified bool   `json:"modified,omitempty"` // the sources differed from the commit
 }
 
 // String returns the build in words, without a period.
@@ -49,7 +49,7 @@ var Current = sync.OnceValue(func() Info {
 // pseudo matches a version that the go command makes of a commit: a time and 12 digits of the hash.
 var pseudo = regexp.MustCompile(`[-.][0-9]{14}-([0-9a-f]{12})(\+|$)`)
 
-// of returns the build with the linker's version and commit, if they are set, or else those of info, which may be nil.
+// of returns the build with the linker's version and commit, if set, or else with the values in info, which may be nil.
 func of(info *debug.BuildInfo, version, commit string) Info {
 	out := Info{Program: program, Version: Unknown, Commit: commit}
 	if info != nil {
@@ -58,7 +58,7 @@ func of(info *debug.BuildInfo, version, commit string) Info {
 	if version != "" {
 		out.Version = version
 	}
-	if commit != "" { // and not what a checkout around the build had
+	if commit != "" { // rather than that of a checkout around the build
 		out.Commit, out.Modified = strings.CutSuffix(commit, dirty)
 	}
 	if found := pseudo.FindStringSubmatch(out.Version); found != nil && out.Commit == "" {
@@ -75,7 +75,7 @@ func (i *Info) read(info *debug.BuildInfo) {
 				i.take(dep)
 			}
 		}
-		return // settings have the commit of the program, which isn't ours
+		return // settings have the commit of a program that isn't ours
 	}
 	i.take(&info.Main)
 	for _, s := range info.Settings {

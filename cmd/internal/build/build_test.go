@@ -46,7 +46,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// A folder's reader may compare builds: the same program says the same each time.
+// A folder's reader may compare builds: the same program returns the same each time.
 func TestCurrentIsStable(t *testing.T) {
 	if first := Current(); first != Current() || first.Program != "dptrain" || first.Version == "" {
 		t.Errorf("%+v, then %+v", first, Current())

@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 )
 
-// Comparison shows what several methods reach, each by one or more accountings, in panels of a grid. Markers and
-// colours tell methods apart, dashes accountings. Points are means; their error bars are standard errors.
+// Comparison shows the results of several methods, each by one or more accountings, in panels of a grid. Markers and
+// colours distinguish methods, dashes distinguish accountings. Points are means; their error bars are standard errors.
 type Comparison struct {
 	Methods     []string // at most four; one without a name isn't in the key
 	Accountings []string // at most three
@@ -40,11 +40,11 @@ type Series struct {
 	Points             []Mean
 }
 
-// Mean is a point of a [Series]. A standard error of 0 or NaN has no bar. What isn't finite is missing, and so is what
-// isn't above 0 on a logarithmic axis.
+// Mean is a point of a [Series]. A standard error of 0 or NaN has no bar. Values that aren't finite are missing, and so
+// are values not above 0 on a logarithmic axis.
 type Mean struct {
 	X, XError float64
-	Y, YError float64 // Y is NaN for a point that is missing, which leaves a gap
+	Y, YError float64 // Y is NaN for a missing point, which leaves a gap
 }
 
 // NewComparison returns c, or an error that wraps [accountant.ErrInvalid] if it can't be drawn.
@@ -119,7 +119,7 @@ const (
 	sideways    = 2.2
 )
 
-// panel draws as many methods beside each other; 0 draws all at their x.
+// panel draws apart methods beside each other; 0 draws all at their x.
 func (p ComparisonPanel) panel(apart int) panel {
 	out := panel{title: p.Title, note: p.Note, empty: "no values", x: axis{label: p.X, log: p.LogX}, y: axis{label: p.Y, log: p.LogY}}
 	for _, s := range p.Series {
@@ -149,8 +149,8 @@ func (p ComparisonPanel) panel(apart int) panel {
 	return out
 }
 
-// position returns where an axis has values: on a logarithmic one their decimal logarithms, or NaN of values that have
-// none or whose ticks would leave float64.
+// position returns the positions of values on an axis: on a logarithmic one their decimal logarithms, or NaN for values
+// without a logarithm or with ticks outside float64.
 func position(log bool, values ...float64) []float64 {
 	for i, v := range values {
 		if log && v > 1e-150 && v < 1e150 {
@@ -162,7 +162,7 @@ func position(log bool, values ...float64) []float64 {
 	return values
 }
 
-// end returns the largest x of all points, missing ones too: all panels of a figure have the same x axis, from 0.
+// end returns the largest x of all points, including missing ones: all panels of a figure have the same x axis, from 0.
 func (p ComparisonPanel) end() float64 {
 	end := 0.
 	for _, s := range p.Series {
@@ -177,7 +177,7 @@ func (p ComparisonPanel) end() float64 {
 	return end
 }
 
-// span returns the ends of an axis that holds points and their bars, apart even if there is one value alone.
+// span returns the ends of an axis that holds points and their bars. They differ even for a single value.
 func span(curves []curve, values func(c curve, i int) [3]float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, c := range curves {

@@ -49,7 +49,7 @@ func compared(t *testing.T) Comparison {
 	return c
 }
 
-// A missing point breaks the line: what is before it and what is after it aren't joined.
+// A missing point breaks the line: the points before and after it aren't joined.
 func TestMissingPointsLeaveGaps(t *testing.T) {
 	for name, c := range map[string]struct {
 		y    []float64
@@ -136,7 +136,7 @@ func TestPanelsWithoutValuesSaySo(t *testing.T) {
 	}
 }
 
-// Methods have their own markers, accountings their own dashes: no colour is needed. Methods stand side by side, and
+// Methods have their own markers, accountings their own dashes: no colour is needed. Methods are side by side, and
 // panels have one x axis.
 func TestComparisonNeedsNoColour(t *testing.T) {
 	d := compared(t).drawing()
@@ -198,8 +198,7 @@ func TestComparisonsOfAnything(t *testing.T) {
 	})
 }
 
-// Pictures of a page are well-formed, have no style attribute, which its policy forbids, and escape what they are
-// given.
+// Pictures of a page are well-formed, escape their texts, and have no style attribute, which the page's policy forbids.
 func TestInlinePictures(t *testing.T) {
 	const hostile = `</svg><script>alert("1")</script>&`
 	c := compared(t)

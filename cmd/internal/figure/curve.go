@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// parts returns what draws a curve: its error bars, its line between gaps, and its markers.
+// parts returns the plotters of a curve: its error bars, its line between gaps, and its markers.
 func (c curve) parts() []plot.Plotter {
 	var parts []plot.Plotter
 	if c.xBars != nil || c.yBars != nil {
@@ -108,7 +108,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 	})
 }
 
-// each calls do with the ends of bars that aren't points.
+// each calls do with the ends of bars of positive length.
 func (b bars) each(ends [][2]float64, do func(i int, low, high float64)) {
 	for i, e := range ends {
 		if finite(b.x[i], b.y[i], e[0], e[1]) && e[0] < e[1] {
@@ -133,7 +133,7 @@ func (s sentence) Plot(c draw.Canvas, _ *plot.Plot) {
 	c.FillText(style, c.Center(), string(s))
 }
 
-// finite reports whether values can be drawn. The axis of a larger one would end beyond all numbers.
+// finite reports whether values can be drawn. The axis of a larger value would end beyond all numbers.
 func finite(values ...float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return !(math.Abs(v) <= 1e300) })
 }

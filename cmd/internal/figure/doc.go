@@ -1,6 +1,6 @@
-// Package figure draws all charts, in print and on web pages: of privacy costs, which [ComputeBounds] and
-// [ComputeLines] compute, and of what runs reached, which are a [Comparison] or a [Learning]. [Encode] draws a [Figure]
-// as PNG, SVG and PDF, with its numbers as CSV, and [Inline] as pictures of a page. [Reserve] finds a [Place].
+// Package figure draws all charts, in print and on web pages: charts of privacy costs, which [ComputeBounds] and
+// [ComputeLines] compute, and charts of runs' results, a [Comparison] or a [Learning]. [Encode] draws a [Figure] as
+// PNG, SVG and PDF, with its numbers as CSV, and [Inline] as pictures of a page. [Reserve] finds a [Place].
 //
 // [Bounds] is Figure compare_dp_bounds of the paper (Koskela and Kulkarni, "Practical Differentially Private
 // Hyperparameter Tuning with Subsampling"): epsilon over the subset rate q, for both variants of private tuning, for
@@ -15,5 +15,5 @@
 // Package cmd/internal/reproduce/paper makes one for each figure of the paper that needs runs.
 //
 // The drawings are readable in black and white: markers and dash patterns distinguish the curves even without colours.
-// The files contain no time stamp, and texts are texts: the same numbers give the same bytes.
+// The files contain no time stamp, and texts aren't outlines: the same numbers give the same bytes.
 package figure

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// drawing is what a figure shows, in whatever format.
+// drawing is the content of a figure, in any format.
 type drawing struct {
 	panels []panel // row by row
 	key    [][]keyEntry
@@ -34,17 +34,17 @@ type panel struct {
 type axis struct {
 	label     string
 	low, high float64
-	log       bool // values are decimal logarithms of what the ticks say
+	log       bool // values are decimal logarithms of the ticks' numbers
 }
 
 // curve joins points by a line, which has a gap at each point that isn't finite.
 type curve struct {
 	x, y         []float64
-	xBars, yBars [][2]float64 // ends of an error bar at each point; nil for none, and one that isn't finite isn't drawn
+	xBars, yBars [][2]float64 // ends of an error bar at each point, drawn if finite; nil for none
 	shift        vg.Length    // to the right, so that error bars at the same x are beside each other
 	stroke       stroke
 	marker       marker
-	first, every int    // points that get a marker, so that those of close curves don't coincide
+	first, every int    // points that get a marker, so that markers of close curves don't coincide
 	label        string // beside the last point
 }
 
@@ -59,15 +59,15 @@ type (
 	marker = draw.GlyphStyle // with the colour of its line; the shape is nil for none
 )
 
-// strokes tell groups of curves apart.
+// strokes distinguish groups of curves.
 var strokes = []stroke{
 	{Width: 1},
 	{Width: 1, Dashes: []vg.Length{5, 2.5}},
 	{Width: 1.3, Dashes: []vg.Length{1.3, 1.7}},
 }
 
-// markers tell the curves of a group apart. Their colours differ in lightness, and to people who don't see red or green
-// (Okabe and Ito).
+// markers distinguish the curves of a group. Their colours differ in lightness, and also for people who don't see red
+// or green (Okabe and Ito).
 var markers = []marker{
 	{Color: color.RGBA{0x00, 0x72, 0xb2, 0xff}, Radius: radius, Shape: polygon{32, 0}},
 	{Color: color.RGBA{0xd5, 0x5e, 0x00, 0xff}, Radius: radius, Shape: polygon{3, 0}},
@@ -103,7 +103,7 @@ func (p polygon) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
 	c.StrokeLines(draw.LineStyle{Color: sty.Color, Width: 0.9}, corners)
 }
 
-// Sizes of text, in points. A figure of two panels is as wide as a page of text, so these are what is printed.
+// Sizes of text, in points. A figure of two panels is as wide as a page of text, so these are the printed sizes.
 const (
 	textSize = 9
 	tickSize = 8
@@ -133,7 +133,7 @@ func newPlot(p panel) *plot.Plot {
 	return out
 }
 
-// setAxis sets the axis of a plot, which spans the curves by now.
+// setAxis sets the axis of a plot, which already spans the curves.
 func setAxis(out *plot.Axis, a axis) {
 	low, high := out.Min, out.Max
 	if a.low < a.high {
@@ -155,7 +155,7 @@ func setAxis(out *plot.Axis, a axis) {
 	out.Tick.Length, out.Padding = 3, 0
 }
 
-// endLabels returns the labels of curves, each beside the end of its curve. Those at one x are kept a gap apart and
+// endLabels returns the labels of curves, each beside the end of its curve. Labels at one x are kept a gap apart and
 // below the top.
 func endLabels(curves []curve, top, gap float64) *plotter.Labels {
 	type end struct {

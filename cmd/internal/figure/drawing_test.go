@@ -18,7 +18,7 @@ func drawings(t *testing.T) []drawing {
 	return []drawing{fewBounds(t).drawing(), paperLines(t).drawing()}
 }
 
-// Without colour a curve is its dashes and its marker's shape.
+// Without colour a curve is identified by its dashes and its marker's shape.
 func TestKeyNeedsNoColour(t *testing.T) {
 	for _, d := range drawings(t) {
 		for _, row := range d.key {

@@ -11,12 +11,12 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// inlineMargin around a picture, in points: the fonts of a page may be taller than ours.
+// inlineMargin around a picture, in points: a page's fonts may be taller than ours.
 const inlineMargin = 1.
 
-// Inline returns a figure's key and its panels as SVG elements, which a page can put one below the other where it is
-// narrow. Text is text, and colours are attributes, which the page's style sheet overrides in dark mode. The elements
-// have no style attributes, so that a content security policy may forbid them.
+// Inline returns a figure's key and its panels as SVG elements, which a narrow page can put one below the other. Text
+// isn't outlines, and colours are attributes, which the page's style sheet overrides in dark mode. The elements have no
+// style attributes, so that a content security policy may forbid them.
 func Inline(f Figure) (key template.HTML, panels []template.HTML) {
 	d := f.drawing()
 	width, height := cmp.Or(d.width, panelWidth), cmp.Or(d.height, panelHeight)
@@ -27,7 +27,7 @@ func Inline(f Figure) (key template.HTML, panels []template.HTML) {
 			names = append(names, entry.text)
 		}
 	}
-	// Readers of a picture's label don't get to its texts.
+	// Screen readers read a picture's label in place of its texts.
 	key = inline(panelWidth, keyHeight, "key: "+strings.Join(names, "; "), func(all draw.Canvas) {
 		for _, l := range entries {
 			l.Draw(all)

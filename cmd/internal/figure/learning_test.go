@@ -22,7 +22,7 @@ func TestLearning(t *testing.T) {
 	}
 }
 
-// A regression that diverges for a while is drawn with a gap, and one that always does without a curve.
+// A regression that diverges for a while is drawn with a gap, and one that always diverges without a curve.
 func TestLearningLeavesOutWhatDiverges(t *testing.T) {
 	points := []LearningPoint{{1, 0.5, nil}, {2, -math.MaxFloat64, nil}, {3, 0.25, nil}}
 	l, err := NewLearning("R²", points)

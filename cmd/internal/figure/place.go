@@ -13,14 +13,14 @@ import (
 // ErrExists reports that a file of the figure exists.
 var ErrExists = errors.New("already exists")
 
-// Place is a folder and the name of the files in it that a figure is written to.
+// Place is the folder and the file name to which a figure is written.
 type Place struct {
 	dir, name string
 	made      bool
 }
 
 // Reserve checks that a figure can be written to dir as NAME.csv, NAME.pdf, NAME.png and NAME.svg; call it before
-// computing the figure, which can take minutes. It makes dir if need be. If one of the files exists, the error wraps
+// computing the figure, which can take minutes. It makes dir if necessary. If one of the files exists, the error wraps
 // [ErrExists].
 func Reserve(dir, name string) (*Place, error) {
 	p := &Place{dir: dir, name: name}

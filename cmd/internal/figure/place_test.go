@@ -44,7 +44,7 @@ func TestWriteMakesAllFiles(t *testing.T) {
 			t.Errorf("path %s, want %s in %s", paths[i], name, dir)
 		}
 	}
-	// Another figure finds room beside it; the same one doesn't.
+	// Another figure can be written beside it; the same one can't.
 	if _, err := Reserve(dir, "bounds"); err != nil {
 		t.Error(err)
 	}

@@ -50,7 +50,7 @@ func TestSameNumbersSameFiles(t *testing.T) {
 func TestFilesAreWhatTheyShouldBe(t *testing.T) {
 	for name, f := range figures(t) {
 		files := encoded(t, f)
-		rows, err := csv.NewReader(bytes.NewReader(files["csv"])).ReadAll() // checks that rows are of one length
+		rows, err := csv.NewReader(bytes.NewReader(files["csv"])).ReadAll() // checks that rows have one length
 		if err != nil || len(rows) != len(f.Table()) {
 			t.Errorf("%s.csv: %d rows, %v", name, len(rows), err)
 		}
@@ -84,7 +84,7 @@ func checkSVG(t *testing.T, name string, content []byte) {
 		}
 		if start, ok := token.(xml.StartElement); ok {
 			elements[start.Name.Local]++
-			for _, a := range start.Attr { // viewers draw a path only up to a mistake
+			for _, a := range start.Attr { // viewers stop drawing a path at a mistake
 				if a.Name.Local == "d" && (!strings.HasPrefix(a.Value, "M") || strings.Contains(a.Value, "ZZ")) {
 					t.Errorf("%s.svg: path %.20s", name, a.Value)
 				}

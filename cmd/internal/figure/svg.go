@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// svgCanvas is gonum's canvas with two changes. Texts keep the width of the layout in whatever font a viewer has. And
-// styles are attributes, which the policy of a web page lets be and its style sheet may override.
+// svgCanvas is gonum's canvas with two changes. Texts keep the width of the layout in any font of a viewer. Styles are
+// attributes, which a web page's policy allows and its style sheet may override.
 type svgCanvas struct {
 	*vgsvg.Canvas
 	widths []vg.Length // of the texts so far
@@ -26,7 +26,7 @@ func (c *svgCanvas) FillString(face font.Face, at vg.Point, text string) {
 	c.Canvas.FillString(face, at, text)
 }
 
-// changed matches what [svgCanvas.WriteTo] changes. Texts are escaped, so they can't have either.
+// changed matches the parts that [svgCanvas.WriteTo] changes. Texts are escaped, so they can't contain either.
 var changed = regexp.MustCompile(`<text |style="[^"]*"`)
 
 func (c *svgCanvas) WriteTo(w io.Writer) (int64, error) {

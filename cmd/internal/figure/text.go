@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// setText sets labels. Those of figures that become PDF files are ASCII: gonum's PDF fonts know no Greek
+// setText sets labels. Labels of figures that become PDF files are ASCII: gonum's PDF fonts have no Greek
 // (gonum.org/v1/plot v0.17.0).
 var setText = text.Plain{Fonts: font.NewCache(liberation.Collection())}
 

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// ticks returns between four and nine round values, the first at most low and the last at least high. Gonum's own
-// ticks are two or three in a panel, with no more decimals than they need or two more, and end within the data.
+// ticks returns between four and nine round values, the first at most low and the last at least high. Gonum's own ticks
+// are only two or three in a panel, have varying numbers of decimals, and end within the data.
 func ticks(low, high float64) plot.ConstantTicks {
 	least := (high - low) / 6
 	power := int(math.Floor(math.Log10(least)))

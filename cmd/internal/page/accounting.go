@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/figure"
 )
 
-// Accounting is what a run's event costs, by all modes of accounting.
+// Accounting is the cost of a run's event, by all modes of accounting.
 type Accounting struct {
-	Missing string // why there are no curves, or ""
+	Missing string // the reason why there are no curves, or ""
 
 	ByDelta []Cost // epsilon over delta: X is delta
 	// BySteps is epsilon at the stated delta if all runs of the plan had another number of steps; X is that number, or
@@ -107,17 +107,17 @@ func Account(ctx context.Context, r Run, progress func(done, total int)) (Accoun
 	}, progress)
 }
 
-// parsed returns the float64 that is closest to m times a power of ten. A product with math.Pow10 is rounded twice.
+// parsed returns the float64 closest to m times a power of ten. A product with math.Pow10 is rounded twice.
 func parsed(m string, power int) float64 {
 	v, _ := strconv.ParseFloat(m+"e"+strconv.Itoa(power), 64)
 	return v
 }
 
-// eventTolerance is the maximum relative difference between the stated epsilon and that of the event.
+// eventTolerance is the maximum relative difference between the stated epsilon and the event's.
 const eventTolerance = 1e-6
 
-// event returns what the run did with the data, by its manifest, if its epsilon is the stated one. Other curves would
-// be those of another run.
+// event returns the event in the run's manifest, if its epsilon is the stated one. Otherwise the curves would belong to
+// another run.
 func (r Run) event() (accountant.Event, error) {
 	if r.Manifest == nil || len(r.Manifest.Event) == 0 {
 		return nil, errors.New("the run’s event is in run.json, which isn’t beside the folder released")
@@ -137,7 +137,7 @@ func (r Run) event() (accountant.Event, error) {
 	return event, nil
 }
 
-// common returns the number that all counts are, or 0.
+// common returns the number that all counts equal, or 0.
 func common(counts []int) int {
 	for _, c := range counts {
 		if c != counts[0] {

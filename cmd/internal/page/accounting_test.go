@@ -21,7 +21,7 @@ func described(t *testing.T, event accountant.Event) Run {
 	return Run{Privacy: aRelease().Privacy, Manifest: &Manifest{Event: text}}
 }
 
-// Curves are shown only of an event that has the stated epsilon.
+// Curves are shown only for an event with the stated epsilon.
 func TestNoCurvesOfAnotherRun(t *testing.T) {
 	plan := accountant.Variant1(0.1, accountant.Poisson{Mean: 15}, accountant.DPSGD(0.0213, 1.4830747, 1878))
 	if _, err := described(t, plan).event(); err != nil {
@@ -44,7 +44,7 @@ func TestNoCurvesOfAnotherRun(t *testing.T) {
 	}
 }
 
-// The curves are those of the accountant, at hand-picked points.
+// The curves have the accountant's values at hand-picked points.
 func TestAccount(t *testing.T) {
 	r := described(t, accountant.DPSGD(0.05, 1.5, 64))
 	r.Privacy.Epsilon, r.Privacy.Delta, r.Privacy.Samples, r.Privacy.Accounting = 0, 1e-5, 1000, "tight"
@@ -82,7 +82,7 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// A plan of a line has no steps, so that delta over epsilon is shown instead.
+// A plan of a line has no steps, so the page shows delta over epsilon instead.
 func TestAccountOfALine(t *testing.T) {
 	line := accountant.SelectBest{Event: accountant.RDPLine{Slope: 0.01, Orders: accountant.Orders{Low: 2, High: 40}}, Repetitions: accountant.Poisson{Mean: 3}}
 	g, err := accountant.Epsilon(line, 1e-5, accountant.Options{})

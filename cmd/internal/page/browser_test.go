@@ -26,7 +26,7 @@ func browser(t *testing.T) []string {
 		args := []string{path, "--headless", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-background-networking", "--disable-component-update",
 			"--disable-dev-shm-usage", "--allow-file-access-from-files", "--enable-logging=stderr", "--user-data-dir=" + t.TempDir()}
 		if os.Geteuid() == 0 {
-			args = append(args, "--no-sandbox") // which root can't have
+			args = append(args, "--no-sandbox") // which root can't use
 		}
 		return args
 	}
@@ -66,7 +66,7 @@ addEventListener('load', () => {
 });
 </script>`
 
-// A frame is a page at a width and in a colour scheme, and what the browser made of it.
+// A browserFrame is a page at a width and in a colour scheme, with the browser's measurements of it.
 type browserFrame struct {
 	Page   string `json:"page"`
 	Width  int    `json:"width"`
@@ -75,14 +75,14 @@ type browserFrame struct {
 	Scroll    int               `json:"scroll"` // width of the content
 	Ground    string            `json:"ground"`
 	Ink       string            `json:"ink"`
-	Strangers int               `json:"strangers"` // elements that no page has
+	Strangers int               `json:"strangers"` // elements foreign to our pages
 	Sizes     []float64         `json:"sizes"`     // of the texts in charts, in pixels
 	Outside   []string          `json:"outside"`   // texts that a chart cuts off
-	Colours   map[string]string `json:"colours"`   // of curves and markers, by those of the picture
+	Colours   map[string]string `json:"colours"`   // of curves and markers, by their colours in the picture
 	Charts    int               `json:"charts"`
 }
 
-// show opens all frames in one browser and returns what it made of them, and the lines of its console.
+// show opens all frames in one browser and returns its measurements, and the lines of its console.
 func show(t *testing.T, frames []browserFrame) (seen []browserFrame, console []string) {
 	t.Helper()
 	command := browser(t)
@@ -146,7 +146,7 @@ func browserPages(t *testing.T) map[string]string {
 }
 
 // Pages fit a telephone and a screen, follow the colour scheme with their charts, run nothing, and load nothing. The
-// one line on the console is that of a page with the policy of ours and a picture.
+// only line on the console is from a page with our policy and a picture.
 func TestInABrowser(t *testing.T) {
 	paths := browserPages(t)
 	control := filepath.Join(t.TempDir(), "control.html")

@@ -19,7 +19,7 @@ type chart struct {
 	Rows         [][]string
 }
 
-// draw draws the picture of one panel. Methods and accountings are those of its series.
+// draw draws the picture of one panel, given the methods and accountings of its series.
 func (c *chart) draw(p figure.ComparisonPanel, methods []string, accountings ...string) {
 	c.Title = p.Title
 	c.show(figure.Comparison{Methods: methods, Accountings: accountings, Columns: 1, Panels: []figure.ComparisonPanel{p}})
@@ -89,7 +89,7 @@ func (f costs) chart() chart {
 	c.Columns = append(c.Columns, accountings...)
 	for _, cost := range f.costs {
 		row := []string{exact(cost.X)}
-		if f.panel.LogY { // epsilons: rounded up, a bound on delta holds all the more
+		if f.panel.LogY { // epsilons: a bound on delta also holds at a rounded-up epsilon
 			row[0] = release.Up(cost.X)
 		}
 		for _, v := range cost.Y {
@@ -108,7 +108,7 @@ func (f costs) chart() chart {
 	return c
 }
 
-// drawn returns a score as charts have it: accuracy in per cent, and NaN for one that is missing or too small to draw.
+// drawn returns a score for charts: accuracy in per cent, and NaN for a score that is missing or too small to draw.
 func drawn(metric train.Metric, score *float64) float64 {
 	switch {
 	case score == nil || *score < figure.WorstDrawn:
@@ -130,7 +130,7 @@ func scoreLabel(metric train.Metric) string {
 	return string(metric)
 }
 
-// leftOut says which scores a chart doesn't have.
+// leftOut returns a sentence about the scores that a chart leaves out.
 func leftOut(metric train.Metric) string {
 	if metric == train.Accuracy {
 		return ""

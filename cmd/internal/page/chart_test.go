@@ -21,7 +21,7 @@ func TestCostCharts(t *testing.T) {
 	if row := charts[0].Rows[0]; strings.Join(row, " ") != "10⁻¹⁰ none 7.0001 7.5" || strings.Join(charts[0].Columns, " ") != "delta best tight paper" {
 		t.Errorf("%v", row)
 	}
-	lines := map[bool][]int{} // by dashes: how many lines join the points
+	lines := map[bool][]int{} // by dashes: the numbers of lines between points
 	for _, path := range regexp.MustCompile(`<path d="([^"]*)"[^>]*stroke="?#0072B2[^>]*>`).FindAllStringSubmatch(string(charts[0].Picture), -1) {
 		dashed := strings.Contains(path[0], "stroke-dasharray")
 		lines[dashed] = append(lines[dashed], strings.Count(path[1], "L"))
@@ -29,7 +29,7 @@ func TestCostCharts(t *testing.T) {
 	if !slices.Equal(lines[false], []int{1}) || !slices.Equal(lines[true], []int{2, 2}) { // best lacks a point
 		t.Errorf("solid lines of %v pieces, dashed ones of %v: %s", lines[false], lines[true], charts[0].Picture)
 	}
-	// A logarithmic axis of deltas, which the stated guarantee, at 1e-5, doesn't stretch.
+	// A logarithmic axis of deltas. The stated guarantee, at 1e-5, doesn't stretch it.
 	if p := string(charts[0].Picture); !strings.Contains(p, ">1e-09<") {
 		t.Errorf("%s", p)
 	}
@@ -42,7 +42,7 @@ func TestCostCharts(t *testing.T) {
 	}
 }
 
-// Scores far below the others would take the axis for themselves.
+// Scores far below the others would stretch the axis.
 func TestDrawnScores(t *testing.T) {
 	far, fine := -1e60, 0.5
 	for _, got := range []float64{drawn("R²", nil), drawn("R²", &far)} {

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// comparison is what a page of several runs begins with.
+// comparison is the beginning of a page of several runs.
 type comparison struct {
 	Rows    []comparedRun
 	Totals  []string
@@ -57,7 +57,7 @@ func scoreText(s *release.Score) string {
 	return minus(s.String())
 }
 
-// totals states what runs on the same data cost together: guarantees of adaptive runs add up.
+// totals states the total cost of runs on the same data: guarantees of adaptive runs add up.
 func totals(runs []Run) []string {
 	type group struct {
 		data           string

@@ -14,13 +14,13 @@ import (
 type File struct {
 	Name   string
 	Size   int64  // bytes
-	SHA256 string // hexadecimal; empty for anything but a regular file, which isn't read
+	SHA256 string // hexadecimal; empty for other than regular files, which aren't read
 }
 
-// maxFiles is the maximum number of files that a page lists. A release has five, and three of a learning curve.
+// maxFiles is the maximum number of files that a page lists. A release has five, and three more for a learning curve.
 const maxFiles = 1000
 
-// list returns the files of a folder, by name. A page of ours among them is left out, as its hash can't be in it.
+// list returns the files of a folder, by name. It leaves out pages of ours, since a page can't contain its own hash.
 func list(root *os.Root) ([]File, error) {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {

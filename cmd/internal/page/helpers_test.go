@@ -15,8 +15,8 @@ import (
 // hostile is a name that would run a script if it weren't escaped.
 const hostile = `</script><img src=x onerror=alert(1)>"'&` + "\u202e\x1b[31m"
 
-// aRelease returns a release of variant 1 with a grid of learning rates. Its epsilon is that of the event, by Epsilon
-// of package accountant at delta 1e-5.
+// aRelease returns a release of variant 1 with a grid of learning rates. Its epsilon is the event's, by
+// accountant.Epsilon at delta 1e-5.
 func aRelease() release.Release {
 	tuned := 0.1
 	return release.Release{
@@ -132,7 +132,7 @@ func pages(t *testing.T, dir string) (public, private string) {
 	return string(open), string(hidden)
 }
 
-// madeUp returns curves whose values no accountant gave.
+// madeUp returns curves with invented values.
 func madeUp() Accounting {
 	return Accounting{
 		Steps:   1878,

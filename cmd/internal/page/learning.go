@@ -41,7 +41,7 @@ func (r Run) learning() *chart {
 		return nil
 	}
 	f, err := r.Curve.Figure(r.Score.Metric)
-	if err != nil { // of a curve that was read
+	if err != nil { // can't happen to a curve that was read
 		return nil
 	}
 	c := &chart{

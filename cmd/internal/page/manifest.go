@@ -18,7 +18,7 @@ type Manifest struct {
 	Command string         `json:"command"` // tune or train
 	State   string         `json:"state"`   // planned, running, stopped, finished or failed
 	Score   *ManifestScore `json:"score"`
-	// Event is what the run did with the data, in the format of package accountant.
+	// Event is the run's privacy event, in the format of package accountant.
 	Event  json.RawMessage `json:"event"`
 	MadeBy any             `json:"made_by"`
 }

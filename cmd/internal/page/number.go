@@ -23,7 +23,7 @@ func exact(v float64) string {
 	return power(strconv.FormatFloat(v, 'e', -1, 64))
 }
 
-// rounded prints three digits of a positive number, rounded up. What its float64 may have by rounding doesn't count.
+// rounded prints three digits of a positive number, rounded up, except for the rounding error of its float64.
 func rounded(v float64) string {
 	if v <= 0 || math.IsInf(v, 1) {
 		return short(v)

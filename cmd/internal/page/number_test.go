@@ -34,7 +34,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// A bound in a table is never below the computed one, but for rounding.
+// A bound in a table is never below the computed one, except for rounding errors.
 func TestRoundedIsNoSmaller(t *testing.T) {
 	digits := strings.NewReplacer("·10", "e", "⁻", "-", "⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9")
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A score that isn't finite isn't one.
+// A value that isn't finite is no score.
 func TestScoreOf(t *testing.T) {
 	if s := scoreOf(map[string]string{"test_r2": "-0.5"}); s == nil || s.Metric != "R²" || s.Value != -0.5 {
 		t.Errorf("%+v", s)
@@ -18,7 +18,7 @@ func TestScoreOf(t *testing.T) {
 	}
 }
 
-// Whatever a run.json says, there is a page of it, without a tag that isn't ours.
+// Any run.json gives a page, without foreign tags.
 func FuzzPrivate(f *testing.F) {
 	f.Add([]byte(privateJSON))
 	f.Add([]byte(`{"trials": [{"learning_rate": -1, "score": 1e308, "curve": [{"step": -5, "score": -1e308}, {}]}, {"learning_rate": 1e308, "failure": "<img>"}]}`))

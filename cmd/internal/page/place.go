@@ -11,10 +11,10 @@ import (
 	"github.com/google/renameio/v2/maybe"
 )
 
-// ErrExists reports that something which isn't a page of ours has a page's path.
+// ErrExists reports that a page's path is taken by something that isn't a page of ours.
 var ErrExists = errors.New("already exists and isn't a report")
 
-// ErrPlace reports a path that no page can have.
+// ErrPlace reports a path at which no page can be written.
 var ErrPlace = errors.New("no place for a report")
 
 // Place has the paths of pages.
@@ -22,7 +22,7 @@ type Place struct {
 	Public  string
 	Private string
 
-	run string // whose folder the pages are in, or ""
+	run string // the run's folder that has the pages, or ""
 }
 
 // PlaceOf returns the default place of one run's pages, in its folder. A copy of released/ alone has none.
@@ -84,9 +84,9 @@ func replaceable(path string) error {
 }
 
 // Write writes the pages of the runs, the private one only if it isn't nil, and returns their paths. Pages of ours are
-// replaced; no page is ever visible half written. The modification times of the pages, and of a run's folders around
-// them, are those of the release: the time of a report that a script makes right after a run would give away how long
-// the run took.
+// replaced; no page is ever visible half written. The pages, and a run's folders around them, get the release's
+// modification time: if a script makes a report right after a run, the report's own time would reveal the run's
+// duration.
 func (p Place) Write(runs []Run, public, private []byte) ([]string, error) {
 	if err := p.Check(private != nil); err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func writePrivate(path string, content []byte) error {
 	return maybe.WriteFile(path, content, 0o600)
 }
 
-// keepTimes returns a function that sets the modification times of a run's folders back to what they are now.
+// keepTimes returns a function that restores the present modification times of a run's folders.
 func (p Place) keepTimes() func() error {
 	if p.run == "" {
 		return func() error { return nil }

@@ -60,7 +60,7 @@ func TestPagesOfARun(t *testing.T) {
 	}
 }
 
-// The time at which a script makes a report right after a run is about that of the run's end, which is private.
+// If a script makes a report right after a run, the report's time is about the time of the run's end, which is private.
 func TestPagesTellNoTime(t *testing.T) {
 	dir := runFolder(t, "run", aRelease())
 	p, err := PlaceOf(dir)
@@ -100,7 +100,7 @@ func TestPlaceAt(t *testing.T) {
 	}
 }
 
-// What isn't a page of ours stays as it is.
+// Files that aren't pages of ours stay as they are.
 func TestOthersAreRefused(t *testing.T) {
 	ours := opening + "x"
 	for name, make := range map[string]func(t *testing.T, p Place){

@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/models"
 )
 
-// planFacts describes what was decided before the data were read.
+// planFacts describes the decisions made before the data were read.
 func planFacts(p release.Privacy) []Fact {
 	var facts []Fact
 	if t := p.Tuning; t != nil {
@@ -34,7 +34,7 @@ func planFacts(p release.Privacy) []Fact {
 	return append(facts, costFacts(p)...)
 }
 
-// costFacts describes what decides the cost of a run.
+// costFacts describes the settings that decide the cost of a run.
 func costFacts(p release.Privacy) []Fact {
 	var facts []Fact
 	if t := p.Tuning; t != nil && len(t.Space.Runs) > 1 {

@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 )
 
-// publicPage is what the template of public pages takes.
+// publicPage is the data of the template of public pages.
 type publicPage struct {
 	Title      string
 	Comparison *comparison // nil for one run
@@ -22,17 +22,17 @@ type publicRun struct {
 	Warnings        []string
 	Key             []keyFact
 	Factor          string // e to the power of epsilon
-	Neighbour       string // what one of two neighbours has more
-	Estimate        string // how sure a noisy score is
+	Neighbour       string // the excess of one of two neighbours
+	Estimate        string // the confidence of a noisy score
 	Statement       string // STATEMENT.md
 	Figures         []chart
-	Missing         string // why there are no curves
+	Missing         string // the reason why there are no curves
 	Plan            []Fact
 	Hyperparameters []Fact
 	Learning        *chart // nil for no learning curve
 	Model           []Fact
 	Classes         []string
-	MoreClasses     int // that aren't listed
+	MoreClasses     int // not listed
 	Files           []File
 	MadeBy          []Fact
 }
@@ -82,7 +82,7 @@ func (r Run) public(a Accounting, id string) publicRun {
 	return v
 }
 
-// lede says in a sentence what the run did.
+// lede describes the run in a sentence.
 func (r Run) lede() string {
 	model, samples := r.Model.Network, release.Grouped(r.Privacy.Samples)
 	switch {
@@ -107,7 +107,7 @@ func (r Run) key() []keyFact {
 	}
 }
 
-// estimate says how sure a score on held-out samples is; "" of a score on a public test set.
+// estimate describes the confidence of a score on held-out samples; "" for a score on a public test set.
 func (r Run) estimate() string {
 	t := r.Privacy.Tuning
 	if r.Score == nil || t == nil || t.HeldOut == nil || t.HeldOut.Interval == nil {

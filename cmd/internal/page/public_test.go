@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 )
 
-// Every private file gets texts and numbers of its own, none of which may be on the public page. The private page shows
-// that some of them would be.
+// Every private file gets unique texts and numbers. None of them may be on the public page. The private page shows some
+// of them, so the test would find them.
 func TestPublicPageHoldsNothingPrivate(t *testing.T) {
 	dir := runFolder(t, "run", aRelease())
 	const canary = "c4n4ry"
@@ -54,7 +54,7 @@ var (
 	reference  = regexp.MustCompile(`(?i)\s(src|href|srcset|action|poster|data|xlink:href|style|on[a-z]+)\s*=\s*("[^"]*"|[^\s>]+)`)
 )
 
-// The page loads nothing, and says so to the browser.
+// The page loads nothing, and its policy forbids loading.
 func TestPageNeedsNothing(t *testing.T) {
 	public, private := pages(t, runFolder(t, "run", aRelease()))
 	for name, page := range map[string]string{"public": public, "private": private} {
@@ -80,7 +80,7 @@ func TestPageNeedsNothing(t *testing.T) {
 	}
 }
 
-// Whatever can be named is text, and stays on its line and in its direction.
+// All names are text, and stay on their line and in their direction.
 func TestHostileNames(t *testing.T) {
 	r := aRelease()
 	r.Model.Dataset, r.Model.Network, r.Model.Features, r.Model.Task = hostile, hostile, hostile, hostile
@@ -110,7 +110,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// The same release gives the same page, whenever and wherever it is made.
+// The same release gives the same page, at any time and place.
 func TestPagesAreReproducible(t *testing.T) {
 	dir := runFolder(t, "run", aRelease())
 	public, private := pages(t, dir)
@@ -143,7 +143,7 @@ func TestPublicShowsWarnings(t *testing.T) {
 	}
 }
 
-// The page says whose privacy the guarantee is, and how sure a noisy score is.
+// The page names the unit that the guarantee protects, and the confidence of a noisy score.
 func TestPublicNamesUnitAndInterval(t *testing.T) {
 	r := aRelease()
 	public, _ := pages(t, runFolder(t, "sample", r))

@@ -13,8 +13,8 @@ import (
 // ErrNoRun reports a folder that isn't a run, or a run whose files can't be read.
 var ErrNoRun = errors.New("no run to report on")
 
-// maxText is the maximum size of a JSON or Markdown file that a page is made from, in bytes. The description of a
-// million columns takes 100 MB.
+// maxText is the maximum size of a JSON or Markdown file for a page, in bytes. The description of a million columns
+// takes 100 MB.
 const maxText = 256 << 20
 
 // open opens a regular file of at most the given size below root. It follows no link: a link in released/ could lead to

@@ -14,7 +14,7 @@ import (
 //go:embed page.html.tmpl
 var pageSource string
 
-// opening is what every page of ours begins with, so that only such files are replaced.
+// opening begins every page of ours: only files that begin so are replaced.
 var opening = sheet.Opening("dptrain report")
 
 var style = sheet.Style()
@@ -52,7 +52,7 @@ func render(name string, data any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// isPage reports whether a file is one of ours. It reads its beginning.
+// isPage reports whether a file is a page of ours. It reads the beginning.
 func isPage(r io.Reader) bool {
 	begins := make([]byte, len(opening))
 	_, err := io.ReadFull(r, begins)

@@ -16,15 +16,15 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Run is what the public files of a run say.
+// Run is the content of a run's public files.
 type Run struct {
-	Name            string // as the manifest has it, or else the folder's
+	Name            string // from the manifest, or else the folder's
 	Model           release.Model
 	Hyperparameters release.Hyperparameters
 	Privacy         release.Privacy
 	Void            bool           // no guarantee holds
 	Score           *release.Score // nil if the files don't have it
-	Parameters      int64          // numbers that training changed; 0 if unknown
+	Parameters      int64          // number of trained numbers; 0 if unknown
 	Statement       string         // STATEMENT.md; "" if it is missing
 	Curve           *release.Curve // nil for none
 	Files           []File         // of released/
@@ -36,7 +36,7 @@ type Run struct {
 // maxName is the maximum number of characters of a run's name that a page shows.
 const maxName = 200
 
-// Same reports whether the two have the same released files, byte for byte. A copy of a release costs nothing more.
+// Same reports whether the two have the same released files, byte for byte. A copy of a release costs nothing.
 func (r Run) Same(other Run) bool { return slices.Equal(r.Files, other.Files) }
 
 // Open reads a run's folder, or a copy of its folder released/. Besides released/ it reads run.json, the run's public

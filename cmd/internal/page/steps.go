@@ -24,7 +24,7 @@ func scaled(e accountant.Event, share float64) accountant.Event {
 	})
 }
 
-// walk returns the event with each training run replaced, or nil if another release than that of a step is in it.
+// walk returns the event with each training run replaced, or nil if it contains another release than steps.
 func walk(e accountant.Event, replace func(accountant.SelfComposed) accountant.Event) accountant.Event {
 	one := func(part accountant.Event) accountant.Event { return walk(part, replace) }
 	switch e := e.(type) {

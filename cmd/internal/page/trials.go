@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// privatePage is what the template of private pages takes.
+// privatePage is the data of the template of private pages.
 type privatePage struct {
 	Title string
 	Runs  []privateRun
@@ -29,7 +29,7 @@ type privateRun struct {
 type privateRow struct {
 	Name    string // of the trial
 	Cells   []string
-	Outcome string // a score, or what happened
+	Outcome string // a score, or the failure
 	Seconds string
 	Bar     string // width of a bar for the seconds, of 100
 	Class   string // winner, final, lost
@@ -39,8 +39,8 @@ type privateRow struct {
 // maxTrials is the maximum number of trials in a table.
 const maxTrials = 2000
 
-// Private returns the page of what no guarantee covers. A run without a private folder, whose entry is nil, is left
-// out; the page of none is nil.
+// Private returns the page of the data that no guarantee covers. It leaves out a run without a private folder, whose
+// entry is nil; without any run the page is nil.
 func Private(runs []Run, private []*PrivateRun) ([]byte, error) {
 	if len(runs) != len(private) {
 		return nil, fmt.Errorf("make a private page: %d runs and %d private folders", len(runs), len(private))
@@ -122,8 +122,8 @@ var columns = []column{
 	{"clipping norm", func(t PrivateTrial) float64 { return t.ClippingNorm }, func(h release.Hyperparameters) float64 { return h.ClippingNorm }},
 }
 
-// table fills in a row for each trial and one for the final run. Of hyperparameters it has the learning rate and those
-// that differ.
+// table fills in a row for each trial and one for the final run. Its hyperparameters are the learning rate and all that
+// differ.
 func (v *privateRun) table(p *PrivateRun, r Run, metric train.Metric) {
 	var shown []column
 	for i, c := range columns {

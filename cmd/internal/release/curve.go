@@ -20,7 +20,7 @@ const CurveName = "curve"
 // [train.Spacing].
 type Curve struct {
 	Points []train.Point
-	// Epsilons are those of the run's steps up to each point, at the delta of the guarantee; nil if they weren't
+	// Epsilons are the costs of the run's steps up to each point, at the delta of the guarantee; nil if they weren't
 	// computed.
 	Epsilons []float64
 }
@@ -56,7 +56,7 @@ func (c *Curve) files(metric train.Metric) (map[string][]byte, error) {
 
 // ParseCurve decodes a curve's CSV file.
 func ParseCurve(text []byte) (*Curve, error) {
-	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll() // all rows have as many cells as the first
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll() // all rows have the first row's number of cells
 	if err != nil {
 		return nil, err
 	}

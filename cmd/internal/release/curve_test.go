@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// A released curve is a table and its pictures; without one there are no such files. The statement says what it is.
+// A released curve is a table and its pictures; without one there are no such files. The statement describes it.
 func TestWriteCurve(t *testing.T) {
 	r := example()
 	r.Privacy.Tuning, r.Hyperparameters.TunedLearningRate = nil, nil
@@ -70,7 +70,7 @@ func TestParseCurveRefuses(t *testing.T) {
 	}
 }
 
-// What is read can be written, and is the same then.
+// A parsed curve can be written, and is the same when parsed again.
 func FuzzParseCurve(f *testing.F) {
 	for _, text := range append(slices.Clone(wrongCurves), "step,score\n0,0.5\n7,-1e300\n", "step,score,epsilon\n1,0.5,3\n") {
 		f.Add([]byte(text))

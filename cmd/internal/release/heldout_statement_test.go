@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A statement says what held-out samples did, with which noise, and whether public ones were used beside them; one for
-// units says so in each place, and how many rows of each were kept.
+// A statement describes the use of held-out samples and their noise, and says whether public samples were used too. A
+// statement for units names the unit everywhere, and the number of rows kept of each.
 func TestStatementOfHeldOutSamplesAndUnits(t *testing.T) {
 	example := func(change func(*Release)) Release {
 		r := example()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A model is a small regular file, and any other is refused before it is read. These sparse files take no space on
+// A model is a small regular file. Other files are refused before they are read. These sparse files take no space on
 // the disk.
 func TestReadModelIsBounded(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -52,7 +52,7 @@ func TestReadModelWantsFiles(t *testing.T) {
 	}
 }
 
-// A file is read if twice its bytes are free, or if the system doesn't say how many are.
+// A file is read if twice its bytes are free, or if the system doesn't report free memory.
 func TestReadModelChecksMemory(t *testing.T) {
 	defer func(was func() (uint64, bool)) { available = was }(available)
 	path := filepath.Join(t.TempDir(), parametersFile)

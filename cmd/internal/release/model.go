@@ -15,12 +15,12 @@ import (
 	"github.com/dptrain/dptrain/models"
 )
 
-// Model describes how to use released parameters: how samples are made, which network takes them, and what its outputs
-// mean. All of it is public.
+// Model describes how to use released parameters: the making of samples, the network, and the meaning of its outputs.
+// All of it is public.
 type Model struct {
 	Version    int        `json:"version"` // of this description
 	Dataset    string     `json:"dataset"`
-	Network    string     `json:"model"` // as package models names it
+	Network    string     `json:"model"` // by its name in package models
 	Activation Activation `json:"activation"`
 	Shape      []int      `json:"sample_shape"`          // of one sample, without the batch axis
 	Features   string     `json:"features_of,omitempty"` // the public weights that compute samples from images, if any
@@ -31,13 +31,14 @@ type Model struct {
 	// Temperature is above 0: probabilities are softmax(outputs/Temperature).
 	// A file without it, such as one of version 1, means 1, which [ReadModel] returns. 0 writes none.
 	Temperature float64 `json:"temperature,omitempty"`
-	// Warning says that the model isn't better than one answer for every sample, and what may help; empty if it is.
+	// Warning says that the model isn't better than one answer for every sample, and what may help; empty if the model
+	// is better.
 	Warning string `json:"warning,omitempty"`
 	// Input describes how a file becomes samples, in the format of the package that reads such files.
 	Input json.RawMessage `json:"input,omitempty"`
-	// Image describes the images that samples are made of, or the features of samples, if they are.
+	// Image describes the images from which samples, or their features, are computed, if any.
 	Image *Image `json:"image,omitempty"`
-	// Tokens is the vocabulary that makes tokens of texts, if samples are texts.
+	// Tokens is the vocabulary that turns texts into tokens, if samples are texts.
 	Tokens string `json:"tokens_of,omitempty"`
 	// Layers are the network's layers. If there are none, the parameters have the layouts of version 1: see
 	// [models.ToPyTorch].
@@ -70,8 +71,8 @@ const (
 	Regression     = "regression"
 )
 
-// modelVersion grows when readers of the version before would misunderstand the description: they take no temperature,
-// so that their probabilities would be others. Readers take every version since oldestModelVersion.
+// modelVersion grows when readers of the previous version would misunderstand the description: readers of version 1
+// ignore the temperature, so their probabilities would be wrong. Readers take every version since oldestModelVersion.
 const (
 	modelVersion       = 2
 	oldestModelVersion = 1
@@ -101,7 +102,7 @@ func ReadModel(dir string) (Model, []safetensors.Tensor, error) {
 			return Model{}, nil, fmt.Errorf("%w: %s: %w", ErrNoModel, filepath.Join(folder, parametersFile), err)
 		}
 		for _, p := range parameters {
-			// No training that ends so releases a model.
+			// Training that ends like this releases no model.
 			if slices.ContainsFunc(p.Data, func(v float32) bool { return v-v != 0 }) {
 				return Model{}, nil, fmt.Errorf("%w: %s: parameter %q has values that aren't finite; restore the file", ErrNoModel, filepath.Join(folder, parametersFile), p.Name)
 			}
@@ -112,7 +113,7 @@ func ReadModel(dir string) (Model, []safetensors.Tensor, error) {
 	return Model{}, nil, fmt.Errorf("%w in %s: it has no %s; give a run's folder, or its folder released", ErrNoModel, dir, parametersFile)
 }
 
-// Maximum sizes of a released model's files, in bytes: far above those of models that can be trained.
+// Maximum sizes of a released model's files, in bytes: far above the sizes of models that can be trained.
 const (
 	maxParameters  = 8 << 30
 	maxDescription = 256 << 20 // a million columns take 100 MB

@@ -44,7 +44,7 @@ func TestReadModelTakesVersions1And2(t *testing.T) {
 	}
 }
 
-// What is written is version 2, and its temperature is read back; without one the field isn't there.
+// Written models have version 2, and their temperature is read back; without one the field is absent.
 func TestReleasedTemperature(t *testing.T) {
 	for _, temperature := range []float64{0, 1, 1.25} {
 		dir := t.TempDir()
@@ -74,7 +74,7 @@ func TestReleasedTemperature(t *testing.T) {
 	}
 }
 
-// Predictions of a file in which a flipped bit made a parameter infinite would be no numbers.
+// If a flipped bit made a parameter infinite, predictions would be NaN.
 func TestReadModelWantsFiniteParameters(t *testing.T) {
 	for _, v := range []float32{math.MaxFloat32, float32(math.Inf(-1)), float32(math.NaN())} {
 		dir := t.TempDir()
@@ -88,7 +88,7 @@ func TestReadModelWantsFiniteParameters(t *testing.T) {
 	}
 }
 
-// A model that isn't better than a constant answer says so wherever it goes.
+// A model that isn't better than a constant answer says so in all files.
 func TestReleasedWarning(t *testing.T) {
 	dir := t.TempDir()
 	const warning = "the model is no better than one answer for every row"

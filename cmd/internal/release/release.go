@@ -70,10 +70,10 @@ type Privacy struct {
 	// Warnings give the reasons why the guarantee is void or protects little: see [Privacy.Warned].
 	Warnings []string `json:"warnings,omitempty"`
 
-	Samples int `json:"training_samples"` // n, public; of a file with units, the rows that are kept
+	Samples int `json:"training_samples"` // n, public; for a file with units, the rows kept
 
-	// Of a file whose unit of privacy isn't a row: the column that says whose a row is, and the most rows that are kept
-	// of each unit.
+	// For a file whose unit of privacy isn't a row: the column that names each row's unit, and the maximum number of
+	// rows kept of each unit.
 	Unit        string `json:"unit,omitempty"`
 	RowsPerUnit int    `json:"rows_per_unit,omitempty"`
 
@@ -90,8 +90,7 @@ type Privacy struct {
 	Order      int    `json:"rdp_order,omitempty"` // the Rényi order that gave the smallest epsilon
 }
 
-// guarantee is the content of privacy.json: [Privacy], and sentences of the statement as values that programs can
-// check.
+// guarantee is the content of privacy.json: [Privacy], and sentences of the statement as values for programs to check.
 type guarantee struct {
 	Holds          bool   `json:"guarantee_holds"`         // it is proved, and not void
 	Meaningful     bool   `json:"guarantee_is_meaningful"` // it holds without a warning

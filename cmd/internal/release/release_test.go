@@ -46,7 +46,7 @@ func exampleGrid() Space {
 	}
 }
 
-// The golden statements were read by a person when they were last rewritten (go test -update).
+// A person read the golden statements when they were last rewritten (go test -update).
 func TestStatement(t *testing.T) {
 	variant1, variant2, baseline, single := example(), example(), example(), example()
 	variant2.Privacy.Tuning.Method, variant2.Privacy.Insecure = "variant 2", true
@@ -103,7 +103,7 @@ func TestStatement(t *testing.T) {
 	}
 }
 
-// Of a single training no search is covered.
+// The guarantee of a single training covers no search.
 func TestPrivacyJSONOfASingleTraining(t *testing.T) {
 	dir, r := t.TempDir(), example()
 	r.Privacy.Tuning, r.Hyperparameters.TunedLearningRate = nil, nil

@@ -10,7 +10,7 @@ import (
 type Score struct {
 	Metric  train.Metric
 	Value   float64
-	HeldOut *[2]float64 // of an estimate: its 95 % confidence interval
+	HeldOut *[2]float64 // 95 % confidence interval of an estimate
 }
 
 // ScoreOf returns the score of a metric, by its name.

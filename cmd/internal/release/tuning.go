@@ -39,7 +39,7 @@ type Space struct {
 	Runs       []tuner.Run       `json:"runs,omitempty"`       // of a grid: the different runs
 	// The probability with which a trial draws each of Runs. Without it a trial was charged the costliest of Runs.
 	RunProbabilities []float64 `json:"run_probabilities,omitempty"`
-	// How the budget was divided over Runs, as in settings: noise or between; nothing if each costs the same alone.
+	// The division of the budget over Runs, as in settings: noise or between; nothing if each costs the same alone.
 	Division string `json:"division,omitempty"`
 	Line     *Line  `json:"rdp_line,omitempty"` // of a random search: the bound of each candidate
 
@@ -51,7 +51,7 @@ type Space struct {
 	Missed float64 `json:"probability_of_missing"`
 }
 
-// Divided returns a sentence about how the budget was divided over Runs, or nothing if each costs the same alone.
+// Divided returns a sentence about the division of the budget over Runs, or nothing if each costs the same alone.
 func (s Space) Divided() string {
 	if s.Division == "noise" {
 		return "The budget was divided so that all of them have the same noise multiplier."

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// The bytes of released files hang on the names that package tuner gives its types in JSON.
+// The bytes of released files depend on the JSON names in package tuner's types.
 func TestSpaceAsJSON(t *testing.T) {
 	s := exampleGrid()
 	s.Parameters = append(s.Parameters, tuner.Parameter{Name: "clipping norm", Values: tuner.Between(0.5, 2)})

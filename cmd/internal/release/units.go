@@ -2,7 +2,7 @@ package release
 
 import "fmt"
 
-// neighbours says by what neighbouring data sets differ.
+// neighbours describes the difference of neighbouring data sets.
 func (p Privacy) neighbours() string {
 	if p.Unit == "" {
 		return "add or remove one sample"
@@ -10,7 +10,7 @@ func (p Privacy) neighbours() string {
 	return "add or remove one unit, with all of its rows"
 }
 
-// Protects returns whose privacy the guarantee is, as part of a sentence: "" for a sample's.
+// Protects returns the unit that the guarantee protects, as part of a sentence: "" for a sample.
 func (p Privacy) Protects() string {
 	if p.Unit == "" {
 		return ""
@@ -21,7 +21,7 @@ func (p Privacy) Protects() string {
 	return fmt.Sprintf("for each unit (column %s): all of its at most %d rows together", p.Unit, p.RowsPerUnit)
 }
 
-// Neighbour returns what one of two neighbouring data sets has more, as part of a sentence.
+// Neighbour returns the excess of one of two neighbouring data sets, as part of a sentence.
 func (p Privacy) Neighbour() string {
 	switch {
 	case p.Unit == "":
@@ -32,7 +32,7 @@ func (p Privacy) Neighbour() string {
 	return fmt.Sprintf("unit (value of column %s) with its at most %d rows", p.Unit, p.RowsPerUnit)
 }
 
-// protected names what the guarantee protects.
+// protected names the unit that the guarantee protects.
 func (p Privacy) protected() string {
 	if p.Unit == "" {
 		return "sample"

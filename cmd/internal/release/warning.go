@@ -34,7 +34,7 @@ func (p Privacy) Weaknesses() []string {
 	return out
 }
 
-// factor prints e^epsilon, rounded up, from a million on as a power of ten.
+// factor prints e^epsilon, rounded up, and as a power of ten from a million on.
 func factor(epsilon float64) string {
 	if exponent := epsilon / math.Ln10; exponent >= 6 {
 		return fmt.Sprintf("10^%.0f", math.Ceil(exponent))

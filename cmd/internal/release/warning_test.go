@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A guarantee that holds and protects little says so, for people and for programs.
+// A guarantee that holds but protects little says so, for people and for programs.
 func TestWeakGuaranteesAreNotCertifiedInSilence(t *testing.T) {
 	const n = 60000
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestWeakGuaranteesAreNotCertifiedInSilence(t *testing.T) {
 				t.Errorf("warning %q, want %q in it", got.Warnings[i], want)
 			}
 			if strings.Contains(want, "insecure") {
-				continue // the statement is void, which it says in its own way
+				continue // a void statement has its own words
 			}
 			before, _, _ := strings.Cut(string(statement), "satisfy")
 			if !strings.Contains(before, want) {
@@ -67,7 +67,7 @@ func TestWeakGuaranteesAreNotCertifiedInSilence(t *testing.T) {
 	}
 }
 
-// A plan is warned of before the run, and its release after: the warnings are there once.
+// A plan gets warnings before the run, and its release afterwards: each appears once.
 func TestWarnedTwice(t *testing.T) {
 	p := Privacy{Epsilon: 20, Delta: 0.5, Samples: 100, Insecure: true}.Warned().Warned()
 	if len(p.Warnings) != 3 {

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/durable"
 )
 
-// temporary begins the names of what is being written.
+// temporary begins the names of files and folders that are being written.
 const temporary = ".new-"
 
 // writeFile replaces a file so that after a crash of the machine either the old or the new content is there. Unlike
@@ -23,8 +23,8 @@ func writeFile(path string, content []byte, mode fs.FileMode) error {
 	return durable.SyncFolder(filepath.Dir(path))
 }
 
-// reason returns the first of joined errors, without the temporary name of its file: of a full disk, every call after
-// the first failure says the same again.
+// reason returns the first of joined errors, without the temporary name of its file: on a full disk, every call after
+// the first failure repeats it.
 func reason(err error) error {
 	var all interface{ Unwrap() []error }
 	if errors.As(err, &all) && len(all.Unwrap()) > 0 {

@@ -1,10 +1,10 @@
-// Package runs is the store of runs. A run is a folder; a store is a folder of runs. [Create] makes the folder of a run
-// that begins, [Resume] takes over that of one that was cut off, [Open] reads one, and [List] reads a store.
+// Package runs is the store of runs. A run is a folder; a store is a folder of runs. [Create] makes the folder of a new
+// run, [Resume] takes over the folder of an interrupted one, [Open] reads a folder, and [List] reads a store.
 //
-//	RUN/run.json           the [Manifest]: what the run is and what became of it; public
-//	    released/          what the guarantee covers; there once the run is finished, and never in part
+//	RUN/run.json           the [Manifest]: the run's description and its outcome; public
+//	    released/          all that the guarantee covers; there once the run is finished, and never in part
 //	    private/           mode 0700
-//	            record.json    the [Record]: times, the program, what resuming takes
+//	            record.json    the [Record]: times, the program, all that resuming needs
 //	            settings.yaml  the settings
 //	            log.txt        the log
 //	            run.json       trials, scores, learning curves; once the run is finished
@@ -15,17 +15,17 @@
 //
 // # Crashes
 //
-// A run's folder appears with all that resuming takes. Each file is written whole: under another name, synchronised
-// with the disk and renamed, and then its folder is synchronised. released/ is written in the same way. So whenever
-// the process or the machine dies, [Resume] finds either the state before a write or the one after it. What the run
-// draws is a function of its key, so a run that goes on from an earlier state draws what it drew before.
+// A run's folder appears with all that resuming needs. Each file is written whole: under another name, synchronised
+// with the disk and renamed, and then its folder is synchronised. released/ is written in the same way. So whenever the
+// process or the machine dies, [Resume] finds either the state before a write or the one after it. The run's draws are
+// a function of its key, so a run that goes on from an earlier state makes the same draws again.
 //
-// The key is destroyed at the end: overwritten and removed. With the key, whoever has the released model can remove its
-// noise. Overwriting doesn't reach copies that a file system with snapshots, a backup or a flash disk has made, so
+// The key is destroyed at the end: overwritten and removed. With the key, anyone who has the released model can remove
+// its noise. Overwriting doesn't reach copies that a file system with snapshots, a backup or a flash disk has made, so
 // keep folders of runs on a disk that is encrypted or yours alone.
 //
 // # Times
 //
-// How long a run took tells about how many trials it had, which is private. So the manifest and the released files have
+// A run's duration reveals about how many trials it had, which is private. So the manifest and the released files have
 // the day of the beginning as their times, and times of day are in private/.
 package runs

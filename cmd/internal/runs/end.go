@@ -13,7 +13,7 @@ import (
 
 // Discard removes the folder of a run that trained nothing, and its parent if Create made it and it is empty.
 func (r *Run) Discard() error {
-	// Another process must not meet the folder half removed.
+	// Another process must not find the folder half removed.
 	gone := filepath.Join(filepath.Dir(r.dir), "."+filepath.Base(r.dir)+partialInfix+newID())
 	if err := os.Rename(r.dir, gone); err != nil {
 		gone = r.dir
@@ -22,26 +22,26 @@ func (r *Run) Discard() error {
 		return fmt.Errorf("remove the unfinished run: %w", err)
 	}
 	if r.madeParent {
-		_ = os.Remove(filepath.Dir(r.dir)) // fails, rightly, unless it is empty
+		_ = os.Remove(filepath.Dir(r.dir)) // fails unless it is empty, as it should
 	}
 	return nil
 }
 
-// Stop records that the run stopped, and why. [Resume] takes it up again.
+// Stop records that the run stopped, and the reason. [Resume] continues it.
 func (r *Run) Stop(why string) error {
 	r.Manifest.Stage = Stopped
 	r.Manifest.Score, r.Manifest.LearningRate, r.Manifest.TunedLearningRate = nil, nil, nil
 	return errors.Join(r.Unreserve(), r.Note("stopped: "+why), r.writeManifest(), r.unlock())
 }
 
-// Fail records that the run gave no model, and why, and destroys its key.
+// Fail records that the run gave no model, and the reason, and destroys its key.
 func (r *Run) Fail(why string) error {
 	return r.end(Failed, "failed: "+why)
 }
 
-// Finish writes what is released by write, into a folder that appears whole, and the private outcome, and ends the run.
-// If it fails and the manifest's stage is [Finished] afterwards, what is released is there, and only the key or states
-// may be left. At any other stage the run can be resumed, and Finish or Stop be called again.
+// Finish lets write fill the released folder, which appears whole, writes the private outcome, and ends the run. If
+// Finish fails and the manifest's stage is [Finished] afterwards, the released folder is there, and only the key or
+// states may be left. At any other stage the run can be resumed, and Finish or Stop can be called again.
 func (r *Run) Finish(outcome []byte, write func(dir string) error) error {
 	if err := r.Unreserve(); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (r *Run) Finish(outcome []byte, write func(dir string) error) error {
 		err = writeFile(r.private("run.json"), outcome, 0o600)
 	}
 	if err == nil {
-		err = os.RemoveAll(released) // of a process that was killed on its way from here to end
+		err = os.RemoveAll(released) // of a process that was killed between here and end
 	}
 	if err == nil {
 		err = os.Rename(content, released)
@@ -74,8 +74,8 @@ func (r *Run) Finish(outcome []byte, write func(dir string) error) error {
 	return r.end(Finished, "finished")
 }
 
-// end records the end and removes what only a run under way needs. The manifest comes before that, so that a crash in
-// between loses nothing. Once the key may be gone, the stage stays: a run without its key can't go on.
+// end records the end and removes the files that only a running run needs. It writes the manifest first, so that a
+// crash in between loses nothing. Once the key may be gone, the stage stays: a run without its key can't go on.
 func (r *Run) end(stage Stage, what string) error {
 	before := r.Manifest.Stage
 	r.Manifest.Stage = stage
@@ -94,8 +94,7 @@ func sweep(dir string) error {
 	return errors.Join(destroy(filepath.Join(dir, privateName, keyName)), os.RemoveAll(filepath.Join(dir, privateName, stateName)))
 }
 
-// destroy overwrites a file and removes it. Of what isn't a file, such as a link to one elsewhere, it overwrites
-// nothing.
+// destroy overwrites a file and removes it. It doesn't overwrite anything else, such as the target of a link.
 func destroy(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return errors.Join(os.Remove(path), durable.SyncFolder(filepath.Dir(path)))
@@ -114,8 +113,8 @@ func destroy(path string) error {
 	return errors.Join(err, file.Sync(), file.Close(), os.Remove(path), durable.SyncFolder(filepath.Dir(path)))
 }
 
-// date sets the modification times of what others can list to 00:00 UTC of the day that the run began. Copies and
-// archives keep modification times: with that of the beginning, which the default name contains, that of the end
+// date sets the modification times of all files that others can list to 00:00 UTC of the day on which the run began.
+// Copies and archives keep modification times: the time of the end, with the time of the beginning in the default name,
 // gives the run's duration, and so about the number of trials. Change times can't be set; copies don't keep them.
 func (r *Run) date(top string) error {
 	day, err := time.Parse(time.DateOnly, r.Manifest.Day)
@@ -136,7 +135,7 @@ func (r *Run) date(top string) error {
 	})
 }
 
-// open gives the run's folder the permissions that the user's umask gave to what is released. Before that, only the
+// open gives the run's folder the permissions that the user's umask gave to the released folder. Until then only the
 // owner can look inside.
 func (r *Run) open() error {
 	info, err := os.Stat(filepath.Join(r.dir, releasedName))

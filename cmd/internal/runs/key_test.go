@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A run whose training has begun never gets another key: that would be a second release in the first one's name.
+// A run whose training has begun never gets another key: that would be a second release under the first one's name.
 func TestALostKeyIsNotReplaced(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	r := create(t, dir)
@@ -22,7 +22,7 @@ func TestALostKeyIsNotReplaced(t *testing.T) {
 	}
 }
 
-// Two copies of a folder that has no key yet are two runs once they have keys.
+// Two copies of a folder without a key are two runs once they have keys.
 func TestCopiesWithoutAKeyAreOtherRuns(t *testing.T) {
 	store := t.TempDir()
 	first, second := filepath.Join(store, "first"), filepath.Join(store, "second")
@@ -51,7 +51,7 @@ func TestAnEndThatCannotSweep(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	r := create(t, dir)
 	must(t, r.KeepKey([]byte("k")), r.Train())
-	// A folder in the place of the lock, with something in it, can't be removed.
+	// A folder with content in place of the lock can't be removed.
 	must(t, r.unlock(), os.Remove(filepath.Join(dir, "private", "lock")), os.MkdirAll(filepath.Join(dir, "private", "lock", "x"), 0o700))
 	if err := r.Finish([]byte("{}"), release); err == nil {
 		t.Fatal("no error")
@@ -76,7 +76,7 @@ func TestAnEndThatCannotBegin(t *testing.T) {
 	}
 }
 
-// A link in the place of the key is removed, and the file that it leads to is left alone.
+// A link in place of the key is removed, and its target isn't touched.
 func TestALinkIsNotOverwritten(t *testing.T) {
 	dir := t.TempDir()
 	other, link := filepath.Join(dir, "other"), filepath.Join(dir, "key")
@@ -90,7 +90,7 @@ func TestALinkIsNotOverwritten(t *testing.T) {
 	}
 }
 
-// Folders of others are no leftovers, whatever their names.
+// Foreign folders are no leftovers, with any names.
 func TestFoldersOfOthersStay(t *testing.T) {
 	store := t.TempDir()
 	for _, path := range []string{".partial-12/x", ".x.partial-uploads/x", ".x.partial-12/thesis.txt", "x.partial-12/private"} {
@@ -107,7 +107,7 @@ func TestFoldersOfOthersStay(t *testing.T) {
 	}
 }
 
-// No run is made inside of another: what is released must hold nothing private, and a run that ends replaces it.
+// No run is made inside another: the released folder must hold nothing private, and a run that ends replaces it.
 func TestNoRunInsideOfAnother(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	r := create(t, dir)

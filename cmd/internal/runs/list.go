@@ -12,7 +12,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Info is what can be read of a run.
+// Info is the readable part of a run.
 type Info struct {
 	Dir string
 	Manifest
@@ -20,7 +20,7 @@ type Info struct {
 	Record  *Record // nil without permission, or of a released copy
 }
 
-// Resumable reports whether the run was cut off and [Resume] can take it up.
+// Resumable reports whether the run was interrupted and [Resume] can continue it.
 func (i Info) Resumable() bool {
 	return !i.Running && i.Stage != Finished && i.Stage != Failed && i.Record != nil
 }
@@ -42,7 +42,7 @@ func Open(dir string) (Info, error) {
 	return i, nil
 }
 
-// locked reports whether a process holds a lock, for which it takes the lock for a moment if none does.
+// locked reports whether a process holds a lock. If none does, locked takes the lock for a moment.
 func locked(path string) bool {
 	if _, err := os.Stat(path); err != nil {
 		return false
@@ -53,8 +53,8 @@ func locked(path string) bool {
 	return err == nil && !taken
 }
 
-// List reads the runs of a store, in the order of their folders' names. What is no run is passed over. Unreadable runs
-// are in the error, and the others are returned all the same.
+// List reads the runs of a store, in the order of their folders' names. It skips everything else. Unreadable runs are
+// in the error, and List still returns the others.
 func List(store string) ([]Info, error) {
 	entries, err := os.ReadDir(store)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,11 +80,11 @@ func List(store string) ([]Info, error) {
 	return found, failed
 }
 
-// partialInfix is in the names of folders that are being made or removed, behind a dot and the run's name.
+// partialInfix is in the names of folders that are being made or removed, after a dot and the run's name.
 const partialInfix = ".partial-"
 
-// Leftovers returns what killed processes left in a store, and no run needs: folders that were being made or removed,
-// and the keys and states of runs that have ended. Their content is private.
+// Leftovers returns the files and folders that killed processes left in a store and no run needs: folders that were
+// being made or removed, and the keys and states of runs that have ended. Their content is private.
 func Leftovers(store string) ([]string, error) {
 	entries, err := os.ReadDir(store)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,8 +113,8 @@ func Leftovers(store string) ([]string, error) {
 	return found, nil
 }
 
-// partial reports whether a folder has the name of one that was being made or removed, and holds nothing but what a
-// run's folder does: a store may have folders of others in it.
+// partial reports whether a folder has the name of a folder being made or removed, and holds only files of a run's
+// folder: a store may contain foreign folders.
 func partial(dir string) bool {
 	name, number, ok := strings.Cut(filepath.Base(dir), partialInfix)
 	if !ok || len(name) < 2 || name[0] != '.' || number == "" || strings.Trim(number, "0123456789abcdef") != "" {
@@ -131,7 +131,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// RemoveLeftover removes what [Leftovers] found. A key is overwritten first.
+// RemoveLeftover removes a path that [Leftovers] found. It overwrites a key first.
 func RemoveLeftover(path string) error {
 	if filepath.Base(path) == keyName {
 		return destroy(path)
@@ -144,8 +144,8 @@ func RemoveLeftover(path string) error {
 	return os.RemoveAll(path)
 }
 
-// Abandon removes the folder of a run that was cut off and won't be resumed, its key first. What its training cost
-// counts all the same.
+// Abandon removes the folder of an interrupted run that won't be resumed, its key first. The cost of its training still
+// counts.
 func Abandon(dir string) error {
 	r, err := Resume(dir)
 	if err != nil {

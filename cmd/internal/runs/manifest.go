@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Stage says how far a run is.
+// Stage is a run's progress.
 type Stage string
 
 // The stages, in their order. A run that is killed stays at the stage where it was.
@@ -19,7 +19,7 @@ const (
 	Training Stage = "training" // the release counts as made: draws from the data have begun
 	Stopped  Stage = "stopped"  // interrupted; it can be resumed
 	Finished Stage = "finished"
-	Failed   Stage = "failed" // it gave no model and can't; its budget is spent
+	Failed   Stage = "failed" // it gave no model and can't go on; its budget is spent
 )
 
 // Manifest describes a run. All of it is public.
@@ -54,22 +54,22 @@ type Score struct {
 	HeldOut bool `json:"held_out,omitempty"`
 }
 
-// Record is what a run's folder keeps of it in private.
+// Record is the private record in a run's folder.
 type Record struct {
 	Version int    `json:"version"` // of this format
 	ID      string `json:"id"`      // random; the ledger knows the run by it
 	// A hash of settings, data, seed and program; equal keys with a seed mean equal runs.
 	Key     string   `json:"key"`
-	Data    string   `json:"data"`   // the name that people know the data by
+	Data    string   `json:"data"`   // the name of the data for people
 	Folder  string   `json:"folder"` // that relative paths in the settings refer to
 	Store   string   `json:"store"`  // the folder with the ledger that has the run
 	Seed    *uint64  `json:"insecure_seed,omitempty"`
 	Program string   `json:"program"`           // SHA-256 of the program's file
 	MadeBy  string   `json:"made_by"`           // the program, its version and commit
-	Machine string   `json:"machine,omitempty"` // engine, processor and cores that it was trained on
+	Machine string   `json:"machine,omitempty"` // engine, processor and cores of the training
 	Moments []Moment `json:"moments"`
 
-	// The spacing of the released learning curve, by either; 0 for none.
+	// The spacing of the released learning curve, by one of the two; 0 for none.
 	CurvePoints int `json:"curve_points,omitempty"`
 	CurveEvery  int `json:"curve_every,omitempty"`
 }
@@ -80,7 +80,7 @@ type Moment struct {
 	What string    `json:"what"`
 }
 
-// formatVersion grows when readers of the version before would misunderstand a manifest or a record.
+// formatVersion grows when readers of the previous version would misunderstand a manifest or a record.
 const formatVersion = 1
 
 // The names of files.
@@ -99,7 +99,7 @@ const (
 // ErrNoRun reports a folder that is no run's.
 var ErrNoRun = errors.New("no run")
 
-// readJSON reads a file of at most 64 MB into value and checks the version that it says.
+// readJSON reads a file of at most 64 MB into value and checks its version.
 func readJSON(path string, value any) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	// ErrExists reports a folder that is there already.
+	// ErrExists reports a folder that exists already.
 	ErrExists = errors.New("already exists")
 	// ErrRuns reports a run that another process carries out.
 	ErrRuns = errors.New("is being carried out by another process")
@@ -30,8 +30,7 @@ var (
 	ErrNoKey = errors.New("its key is gone, and with another it would draw other noise")
 )
 
-// Run is a run that this process carries out. Its methods mustn't be called concurrently, but for Save, Load and
-// Remove.
+// Run is a run that this process carries out. Its methods mustn't be called concurrently, except Save, Load and Remove.
 type Run struct {
 	Manifest Manifest
 	Record   Record
@@ -45,8 +44,8 @@ type Run struct {
 // now is time.Now, which tests replace.
 var now = time.Now
 
-// Create makes the folder of a run that begins. If unique is set and the folder exists, Create takes the first free one
-// of dir-2, dir-3, …; else the error wraps [ErrExists].
+// Create makes the folder of a new run. If the folder exists, Create takes the first free one of dir-2, dir-3, … if
+// unique is set; otherwise the error wraps [ErrExists].
 func Create(dir string, unique bool, m Manifest, r Record, settings []byte) (*Run, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -104,8 +103,8 @@ func newID() string {
 	return hex.EncodeToString(id)
 }
 
-// create fills a folder under a temporary name and renames it. The lock is taken before, so that nobody meets the
-// folder without one.
+// create fills a folder under a temporary name and renames it. It takes the lock before, so that no process finds the
+// folder without a lock.
 func (r *Run) create(dir string, unique bool) error {
 	if err := errors.Join(os.Mkdir(r.private(""), 0o700), os.Mkdir(r.private(stateName), 0o700)); err != nil {
 		return err
@@ -148,8 +147,8 @@ func (r *Run) move(dir string) error {
 	return err
 }
 
-// Resume takes over the folder of a run that was cut off. The error wraps [ErrNoRun], [ErrRuns] or [ErrEnded] if there
-// is none to resume.
+// Resume takes over the folder of an interrupted run. The error wraps [ErrNoRun], [ErrRuns] or [ErrEnded] if there is
+// none to resume.
 func Resume(dir string) (*Run, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -183,7 +182,7 @@ func ended(dir string, m Manifest) error {
 	return nil
 }
 
-// read reads what resuming takes. Only with the lock does it say what is so.
+// read reads all that resuming needs. The result is reliable only with the lock.
 func (r *Run) read() (err error) {
 	if r.Manifest, err = readManifest(r.dir); err != nil {
 		return err
@@ -206,7 +205,7 @@ func (r *Run) read() (err error) {
 	return r.Note("resumed")
 }
 
-// removeLeftovers removes what a killed process was writing.
+// removeLeftovers removes the files that a killed process was writing.
 func (r *Run) removeLeftovers() error {
 	failed := r.Unreserve()
 	for _, dir := range []string{r.dir, r.private(""), r.private(stateName)} {
@@ -229,7 +228,7 @@ func (r *Run) Dir() string { return r.dir }
 func (r *Run) private(name string) string { return filepath.Join(r.dir, privateName, name) }
 
 func (r *Run) takeLock() error {
-	// A pipe would be waited for.
+	// Opening a pipe would wait.
 	if info, err := os.Lstat(r.private(lockName)); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("lock the run in %s: its lock is no file", r.dir)
 	}
@@ -251,7 +250,7 @@ func (r *Run) takeLock() error {
 	return nil
 }
 
-// Release lets other processes take up the run. Finish, Stop, Fail and Discard do it too.
+// Release lets other processes take over the run. Finish, Stop, Fail and Discard do it too.
 func (r *Run) Release() error { return r.unlock() }
 
 func (r *Run) unlock() error {
@@ -302,8 +301,8 @@ func (r *Run) Key() ([]byte, error) {
 	return key, err
 }
 
-// KeepKey keeps the key of the run. Call it before anything is drawn. A run that was resumed gets a new id too: copies
-// of a folder without a key would draw several, and each key is a release of its own.
+// KeepKey keeps the key of the run. Call it before anything is drawn. A resumed run gets a new id too: copies of a
+// folder without a key would draw several keys, and each key is a separate release.
 func (r *Run) KeepKey(key []byte) error {
 	if len(r.Record.Moments) > 1 {
 		r.Record.ID = newID()

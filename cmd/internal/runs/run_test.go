@@ -65,7 +65,7 @@ func tree(t *testing.T, dir string) map[string]fs.FileMode {
 	return found
 }
 
-// A run from its beginning to its end: what is there at each stage, and who may read it.
+// A run from its beginning to its end: the files at each stage, and their permissions.
 func TestALife(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "runs")
 	dir := filepath.Join(store, "one")
@@ -104,7 +104,7 @@ func TestALife(t *testing.T) {
 	}
 }
 
-// A run that is cut off at any stage is found as it was, and goes on.
+// A run that is interrupted at any stage is found as it was, and goes on.
 func TestResume(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -134,7 +134,7 @@ func TestResume(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
 			r := create(t, dir)
 			c.cut(t, r)
-			must(t, r.unlock()) // as a process that dies does
+			must(t, r.unlock()) // as when a process dies
 			if i, err := Open(dir); err != nil || i.Running || !i.Resumable() || i.Stage != c.want {
 				t.Fatalf("%+v, %v", i, err)
 			}
@@ -169,8 +169,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// A run that stops says nothing about what it would have released, gives back the space that it reserved, and has its
-// state. One that ended while another process waited for it isn't taken up.
+// A stopped run says nothing about its would-be release, frees its reserved space, and keeps its state. A run that
+// ended while another process waited for it isn't taken over.
 func TestStop(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	r := create(t, dir)
@@ -215,7 +215,7 @@ func TestTheKeyIsDestroyed(t *testing.T) {
 	r := create(t, dir)
 	must(t, r.KeepKey([]byte("secret")), r.Train())
 	key := filepath.Join(dir, "private", "key")
-	link := filepath.Join(t.TempDir(), "link") // sees what is in the file's blocks after its removal
+	link := filepath.Join(t.TempDir(), "link") // shows the file's blocks after its removal
 	if err := os.Link(key, link); err != nil {
 		t.Skip(err)
 	}
@@ -250,8 +250,8 @@ func TestFail(t *testing.T) {
 	}
 }
 
-// The time that a run took says about how many trials it had. East of Greenwich the day begins earlier: the zone must
-// not show either.
+// A run's duration reveals about how many trials it had. East of Greenwich the day begins earlier: the zone must not
+// show either.
 func TestNothingTellsTheTime(t *testing.T) {
 	defer func() { now = time.Now }()
 	now = func() time.Time { return time.Date(2024, 3, 2, 1, 30, 15, 500, time.FixedZone("", 2*60*60)) }
@@ -275,7 +275,7 @@ func TestNothingTellsTheTime(t *testing.T) {
 	}
 }
 
-// What is refused leaves nothing behind.
+// A refused run leaves nothing behind.
 func TestCreateRefuses(t *testing.T) {
 	used := t.TempDir()
 	if _, err := Create(used, false, Manifest{}, Record{}, nil); !errors.Is(err, ErrExists) {
@@ -291,7 +291,7 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-// Runs that begin in one second get folders of their own, also if they begin at once.
+// Runs that begin in one second, or at the same moment, get different folders.
 func TestNamesAreUnique(t *testing.T) {
 	store := t.TempDir()
 	made := make(chan string)
@@ -343,7 +343,7 @@ func TestStateNames(t *testing.T) {
 	must(t, r.Remove("none"))
 }
 
-// The list has each run, and nothing else; what a killed process left is found, and no more removed than that.
+// The list has exactly the runs. A killed process's leftovers are found, and nothing else is removed.
 func TestListAndLeftovers(t *testing.T) {
 	store := t.TempDir()
 	finished, running, killed, ended := create(t, filepath.Join(store, "a")), create(t, filepath.Join(store, "b")), create(t, filepath.Join(store, "c")), create(t, filepath.Join(store, "d"))
@@ -374,7 +374,7 @@ func TestListAndLeftovers(t *testing.T) {
 		t.Errorf("left %q, want %q", left, want)
 	}
 	must(t, os.WriteFile(filepath.Join(store, ".x.partial-12", "private", "key"), []byte("k"), 0o600))
-	links := t.TempDir() // see what is in the keys' blocks after their removal
+	links := t.TempDir() // show the keys' blocks after their removal
 	for k, dir := range []string{".x.partial-12", "d", "c"} {
 		if err := os.Link(filepath.Join(store, dir, "private", "key"), filepath.Join(links, fmt.Sprint(k))); err != nil {
 			t.Skip(err)
@@ -404,7 +404,7 @@ func TestListAndLeftovers(t *testing.T) {
 	}
 }
 
-// A version from the future is refused, and not as damage.
+// A newer version is refused, but not as damage.
 func TestNewerVersions(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "run.json"), []byte(`{"version": 2}`), 0o600))
@@ -413,8 +413,8 @@ func TestNewerVersions(t *testing.T) {
 	}
 }
 
-// A run of format 1, as the first version that had it wrote it, is readable by every later version. A later format gets
-// a folder of its own.
+// A run of format 1, written by the first version with this format, is readable by every later version. A later format
+// gets its own folder.
 func TestARunOfVersion1(t *testing.T) {
 	i, err := Open(filepath.Join("testdata", "run-1"))
 	must(t, err)

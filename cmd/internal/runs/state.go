@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// Save replaces the state that is kept under a name, durably and whole. With Load and Remove it makes a Run a
-// train.Store.
+// Save replaces the state under a name, durably and whole. With Load and Remove it makes a Run a train.Store.
 func (r *Run) Save(name string, content []byte) error {
 	path, err := r.stateFile(name)
 	if err != nil {
@@ -19,7 +18,7 @@ func (r *Run) Save(name string, content []byte) error {
 	return writeFile(path, content, 0o600)
 }
 
-// Load returns the state that is kept under a name, or nil for none.
+// Load returns the state under a name, or nil for none.
 func (r *Run) Load(name string) ([]byte, error) {
 	path, err := r.stateFile(name)
 	if err != nil {
@@ -32,7 +31,7 @@ func (r *Run) Load(name string) ([]byte, error) {
 	return content, err
 }
 
-// Remove removes the state that is kept under a name.
+// Remove removes the state under a name.
 func (r *Run) Remove(name string) error {
 	path, err := r.stateFile(name)
 	if err != nil {
@@ -48,8 +47,8 @@ func (r *Run) stateFile(name string) (string, error) {
 	return filepath.Join(r.private(stateName), name), nil
 }
 
-// Reserve takes space on the disk, in bytes, that [Run.Finish] and [Run.Stop] give back before they write. So a disk
-// that is too small is found before the training, and one that fills up during it leaves room for its end.
+// Reserve reserves space on the disk, in bytes, which [Run.Finish] and [Run.Stop] free before they write. So a disk
+// that is too small is an error before training, and a disk that fills up during training has room for its end.
 func (r *Run) Reserve(bytes int64) (err error) {
 	file, err := os.OpenFile(r.private(reserveName), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A run's folder is as open as the user's umask says, and private/ is closed under any.
+// A run's folder is as open as the user's umask allows, and private/ is closed under any umask.
 func TestUmask(t *testing.T) {
 	store := t.TempDir()
 	defer syscall.Umask(syscall.Umask(0o022))

@@ -89,10 +89,10 @@ func split(names []string, t reflect.Type, n *yaml.Node) ([]setting, error) {
 	if t != missing {
 		return all, nil
 	}
-	if !seen[join(path, "fill")] { // 0 would stand in silently
+	if !seen[join(path, "fill")] { // would silently be 0
 		return nil, fmt.Errorf("%s%s: no fill; give the number that stands for missing ones, as in {fill: 40, indicator: true}", at(n), path)
 	}
-	return []setting{{names, t, n}}, new(Experiment).assign(all) // which only checks its parts
+	return []setting{{names, t, n}}, new(Experiment).assign(all) // only to check its parts
 }
 
 // missing is the type of a block that is one setting.
@@ -127,12 +127,12 @@ func (o Override) settings() ([]setting, error) {
 	return split(names, t, n)
 }
 
-// nodeOf returns the node of a value that is written as in YAML, or without its quotes and brackets; nil for none.
+// nodeOf returns the node of a value written as in YAML, or without quotes and brackets; nil for none.
 func nodeOf(t reflect.Type, value string) *yaml.Node {
 	text := func(s string) *yaml.Node {
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.TrimSpace(s)}
 	}
-	if t.Kind() == reflect.String { // text needs no quotes, whatever its characters
+	if t.Kind() == reflect.String { // text needs no quotes, with any characters
 		return text(value)
 	}
 	source := value
@@ -164,7 +164,7 @@ func nodeOf(t reflect.Type, value string) *yaml.Node {
 
 var errAlias = errors.New("anchors and aliases are not supported; write the value out")
 
-// assign sets settings. A list replaces the one before.
+// assign sets settings. A list replaces the earlier one.
 func (e *Experiment) assign(settings []setting) error {
 	for _, s := range settings {
 		nested := s.value
@@ -181,7 +181,7 @@ func (e *Experiment) assign(settings []setting) error {
 		case err != nil || nested.Decode(e) != nil:
 			return fmt.Errorf("%s%s: want %s, got %s", at(s.value), path, wanted(s.t), describe(s.value))
 		case (path == "preset" || path == "dataset") && strings.TrimSpace(s.value.Value) == "":
-			// As in a template whose variable isn't set: the default would silently be trained on.
+			// As in a template with an unset variable: the default data would silently be trained on.
 			return fmt.Errorf("%s%s: no value; want a name, or leave the line out", at(s.value), path)
 		}
 	}
@@ -194,8 +194,8 @@ var numbers = regexp.MustCompile(`^[-+]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([e
 // errUnlike reports a node of another type than a setting's.
 var errUnlike = errors.New("not what is wanted")
 
-// plain returns an error for a node that the YAML package would drop, or decode to another value than a person reads.
-// It descends into lists.
+// plain returns an error for a node that the YAML package would drop, or would decode to another value than a person
+// expects. It descends into lists.
 func plain(t reflect.Type, n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
@@ -230,13 +230,13 @@ func named(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Slice, reflect.Map:
 		return named(t.Elem())
-	case reflect.Struct: // whose texts stand in quotes
+	case reflect.Struct: // with quoted texts
 		return true
 	}
 	return t.Kind() == reflect.String
 }
 
-// typeIn returns the type of what a struct or a map has under a key.
+// typeIn returns the type of the value that a struct or a map has under a key.
 func typeIn(t reflect.Type, key string) (reflect.Type, bool) {
 	if t.Kind() == reflect.Map {
 		return t.Elem(), true
@@ -356,7 +356,7 @@ func wanted(t reflect.Type) string {
 	}
 }
 
-// describe cites the beginning of a value: a wrong file can be one long value.
+// describe quotes the beginning of a value: a wrong file can be one long value.
 func describe(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -388,7 +388,7 @@ func beginning(text string) string {
 var lineOf = regexp.MustCompile(`^(?:yaml: )?(line [0-9]+: )?`)
 
 // oneLine returns an error for text that isn't YAML, with the line if the YAML package has it. The package's own words
-// are those of a grammar.
+// are about grammar.
 func oneLine(err error) error {
 	return errors.New(lineOf.FindStringSubmatch(err.Error())[1] + "this can't be read as YAML; check brackets, quotes, colons and indentation, which takes spaces and no tabs")
 }

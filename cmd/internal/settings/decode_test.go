@@ -143,7 +143,7 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-// Settings that no file can hold are checked as well.
+// Settings that no file can contain are checked as well.
 func TestNaNIsNoSetting(t *testing.T) {
 	for name, set := range map[string]func(*Experiment){
 		"epsilon":          func(e *Experiment) { e.Privacy.Epsilon = new(math.NaN()) },
@@ -295,7 +295,7 @@ func FuzzOverride(f *testing.F) {
 	})
 }
 
-// By its letters gpu is more similar to cpu.
+// By letters gpu is more similar to cpu.
 func TestGPUMeansCUDA(t *testing.T) {
 	for _, name := range []string{"gpu", "GPU", "nvidia", "CUDA"} {
 		err := oneOf("performance.engine", name, Engines()...)

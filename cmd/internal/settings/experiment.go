@@ -13,7 +13,7 @@ type Experiment struct {
 	Preset      string      `yaml:"preset,omitempty"` // the preset that the settings override: see [Presets]
 	Dataset     string      `yaml:"dataset"`
 	Data        Data        `yaml:"data,omitempty"`        // of data set [Files]
-	TextLength  int         `yaml:"text_length,omitempty"` // tokens that a text is cut to; 0 if samples aren't texts
+	TextLength  int         `yaml:"text_length,omitempty"` // tokens to which a text is cut; 0 if samples aren't texts
 	Model       string      `yaml:"model"`
 	Activation  Activation  `yaml:"activation"`
 	Privacy     Privacy     `yaml:"privacy"`
@@ -57,14 +57,14 @@ const (
 	FixedNoise  = "noise"  // epsilon determines the epochs
 )
 
-// Fixed is the name of the distribution of a public number of trials, whose mean is that number.
+// Fixed is the name of the distribution with a public number of trials, which is its mean.
 const Fixed = "fixed"
 
-// Binomial is the name of the distribution of K that has a largest value, n.
+// Binomial is the name of the distribution of K with a largest value, n.
 const Binomial = "binomial"
 
 // Repetitions returns the names of the distributions of K. All except poisson and binomial are conditioned on K >= 1,
-// and a mean is that of the conditioned distribution.
+// and a mean is the conditioned distribution's.
 func Repetitions() []string {
 	return []string{"poisson", "truncated-poisson", "geometric", "negative-binomial", "logarithmic", Binomial, Fixed}
 }
@@ -77,8 +77,8 @@ func (p Privacy) BinomialTrials() int {
 	return int(math.Ceil(2 * p.MeanRepetitions))
 }
 
-// Training is the block of the optimizer, which post-processes noisy gradients, so that the block doesn't change the
-// guarantee. [Resolve] fills in the momentum and the weight decay that an optimizer has by default.
+// Training is the block of the optimizer. It post-processes noisy gradients, so the block doesn't change the guarantee.
+// [Resolve] fills in the momentum and the weight decay that an optimizer has by default.
 type Training struct {
 	Optimizer    string   `yaml:"optimizer"`              // see [Optimizers]
 	LearningRate float64  `yaml:"learning_rate"`          // unless it is tuned

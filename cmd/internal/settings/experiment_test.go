@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fill draws a value for each setting, so that new settings are tested as well.
+// fill draws a value for each setting, so that new settings are tested too.
 func fill(t *rapid.T, v reflect.Value, path string) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -47,7 +47,7 @@ func fill(t *rapid.T, v reflect.Value, path string) {
 	case reflect.Bool:
 		v.SetBool(rapid.Bool().Draw(t, path))
 	case reflect.String:
-		if path == "dataset" || path == "preset" { // which aren't empty
+		if path == "dataset" || path == "preset" { // never empty
 			v.SetString(rapid.StringMatching(`[!-~]{1,12}`).Draw(t, path))
 			return
 		}
@@ -148,7 +148,7 @@ func TestPresetsHaveThePapersValues(t *testing.T) {
 	}
 }
 
-// Presets have a value for each key, from their own layer or from one below.
+// Presets have a value for each key, from their own layer or a lower one.
 func TestEveryPresetIsValidAndDescribed(t *testing.T) {
 	described := map[string]string{}
 	for _, name := range Presets() {

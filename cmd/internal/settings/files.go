@@ -15,34 +15,34 @@ const Files = "files"
 // by looking at the training rows.
 type Data struct {
 	Train      string                `yaml:"train,omitempty"` // private
-	Test       string                `yaml:"test,omitempty"`  // public: selects the best trial, says what isn't given
+	Test       string                `yaml:"test,omitempty"`  // public: selects the best trial, gives missing settings
 	Label      string                `yaml:"label,omitempty"` // a column, or an array of an NPZ file
-	Text       string                `yaml:"text,omitempty"`  // the column of texts, which is learned from alone
+	Text       string                `yaml:"text,omitempty"`  // the column of texts, the only one to learn from
 	Task       string                `yaml:"task,omitempty"`
 	Classes    []string              `yaml:"classes,flow,omitempty"`
 	Ignore     []string              `yaml:"ignore,flow,omitempty"`
-	Columns    []string              `yaml:"columns,flow,omitempty"` // to learn from; empty: those of the test file
+	Columns    []string              `yaml:"columns,flow,omitempty"` // to learn from; empty: all of the test file
 	Shapes     map[string][]int      `yaml:"shapes,omitempty"`       // of arrays, by column; as the test file shows
 	Categories map[string][]string   `yaml:"categories,omitempty"`   // by column
 	Missing    map[string]Missing    `yaml:"missing,omitempty"`      // by column of numbers
 	Clip       map[string][2]float64 `yaml:"clip,omitempty"`         // minimum and maximum; * is all columns of numbers
 	Scale      map[string][2]float64 `yaml:"scale,omitempty"`        // shift and divisor: (x - shift)/divisor
 
-	Unit        string `yaml:"unit,omitempty"`          // the column that says whose a training row is
-	RowsPerUnit int    `yaml:"rows_per_unit,omitempty"` // the most rows that are kept of each
+	Unit        string `yaml:"unit,omitempty"`          // the column that names a training row's unit
+	RowsPerUnit int    `yaml:"rows_per_unit,omitempty"` // the maximum number of rows kept of each
 }
 
-// Missing says how missing numbers of a column become samples' values: see table.Missing.
+// Missing sets how missing numbers of a column become samples' values: see table.Missing.
 type Missing struct {
-	Fill      float64  `yaml:"fill"`                 // stands for a missing number
-	Indicator bool     `yaml:"indicator,omitempty"`  // whether a value behind the number is 1 if it was missing, else 0
-	Words     []string `yaml:"words,flow,omitempty"` // more texts that stand for a missing number
+	Fill      float64  `yaml:"fill"`                 // replaces a missing number
+	Indicator bool     `yaml:"indicator,omitempty"`  // whether a value after the number is 1 if it was missing, else 0
+	Words     []string `yaml:"words,flow,omitempty"` // more texts that mark a missing number
 }
 
-// given reports whether a file is given.
+// given reports whether there is a file.
 func (d Data) given() bool { return d.Train != "" || d.Test != "" }
 
-// validateData checks the settings of files as far as that is possible without the files.
+// validateData checks the settings of files as far as possible without the files.
 func (e Experiment) validateData() error {
 	d := e.Data
 	if e.Dataset != Files {
@@ -75,10 +75,9 @@ func (e Experiment) validateData() error {
 	return oneOf("data.task", d.Task, "classification", "regression")
 }
 
-// Complete returns an error if a setting that training on own files needs is missing, or if both files have the same
-// path.
+// Complete returns an error if training on own files lacks a setting, or if both files have the same path.
 //
-// Private samples that are held out select in place of public test rows, which then may be missing.
+// Held-out private samples select in place of public test rows, which may then be missing.
 func (d Data) Complete(heldOut bool) error {
 	switch {
 	case d.Train == "":

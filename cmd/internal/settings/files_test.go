@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Own files choose their preset, and settings of columns add to those of a weaker layer.
+// Own files choose their preset, and settings of columns add to the settings of a weaker layer.
 func TestOwnFiles(t *testing.T) {
 	file := `
 data:

@@ -9,7 +9,7 @@ import (
 )
 
 // JSON returns the settings file of [Experiment.YAML] as JSON, with the same keys in the same order. JSON is YAML too,
-// so that this file resolves to the same settings.
+// so this file resolves to the same settings.
 func (e Experiment) JSON() ([]byte, error) {
 	text, err := e.YAML()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Every preset as JSON has the keys and the values of the same as YAML, and resolves to the same settings.
+// Every preset has the same keys and values in JSON as in YAML, and resolves to the same settings.
 func TestJSON(t *testing.T) {
 	for _, name := range Presets() {
 		e, err := Preset(name)
@@ -22,7 +22,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// So has a settings file with columns and classes of any characters.
+// The same holds for a settings file with columns and classes of any characters.
 func TestJSONOfAnyNames(t *testing.T) {
 	name := rapid.StringMatching(`[ -~é猫\t"\\<&]{0,6}[a-z0-9]`)
 	rapid.Check(t, func(t *rapid.T) {

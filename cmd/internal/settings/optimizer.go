@@ -31,13 +31,13 @@ const (
 // Schedules returns the names of the schedules.
 func Schedules() []string { return []string{ScheduleConstant, ScheduleLinear, ScheduleCosine} }
 
-// What an optimizer has unless its settings say otherwise.
+// Defaults of optimizers.
 const (
 	defaultMomentum = 0.9  // the usual value, of the papers that tune no momentum
-	defaultDecay    = 0.01 // of dp-adamw alone: PyTorch's
+	defaultDecay    = 0.01 // of dp-adamw only: PyTorch's
 )
 
-// named returns t with the full names of its choices, and without those that are what no setting means, so that equal
+// named returns t with the full names of its choices, and without choices that equal the default, so that equal
 // trainings have equal settings.
 func (t Training) named() Training {
 	if full := "dp-" + t.Optimizer; slices.Contains(Optimizers(), full) {
@@ -52,8 +52,8 @@ func (t Training) named() Training {
 	return t
 }
 
-// inherit drops, from a layer that chooses another optimizer than the one below it, what the layer below said about its
-// own. given are the values that the layer itself gives.
+// inherit takes missing momentum and weight decay from the lower layer if both choose the same optimizer, and otherwise
+// keeps only given, the values of the layer itself.
 func (t *Training) inherit(below, given Training) {
 	if t.Optimizer != below.Optimizer {
 		t.Momentum, t.WeightDecay = given.Momentum, given.WeightDecay
@@ -67,7 +67,7 @@ func (t *Training) inherit(below, given Training) {
 	}
 }
 
-// filled returns t with the values that its optimizer has by default.
+// filled returns t with its optimizer's default values.
 func (t Training) filled() Training {
 	if t.Momentum == nil && t.hasMomentum() {
 		t.Momentum = new(defaultMomentum)

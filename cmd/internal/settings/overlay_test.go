@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An overlay changes the settings that it has, over all data sets, and no others: DP-Adam has another learning rate
-// than DP-SGD, and more parameters to tune take more trials, whatever the data set's own are.
+// An overlay changes exactly its own settings, for all data sets: DP-Adam has another learning rate than DP-SGD, and
+// more parameters to tune take more trials, whatever the data set's own settings are.
 func TestOverlaysAreOverDatasets(t *testing.T) {
 	for _, dataset := range Datasets() {
 		for _, overlay := range []string{"-adam", "-all", "-adam-all"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/configs"
 )
 
-// Default is the name of the data set that [Resolve] takes if no setting names one.
+// Default is the name of the data set that [Resolve] uses if no setting names one.
 const Default = "glyphs"
 
 // overlays are the layers that a preset's name may end in, in this order: mnist-adam-all.
@@ -30,8 +30,8 @@ func Datasets() []string {
 	return names
 }
 
-// Presets returns the names of all presets. Each data set has four: one of its own name, which tunes the learning
-// rate of DP-SGD; one with DP-Adam; one that tunes batch size and epochs too; and one with both.
+// Presets returns the names of all presets. Each data set has four: one with its own name, which tunes the learning
+// rate of DP-SGD; one with DP-Adam; one that also tunes batch size and epochs; and one with both.
 func Presets() []string {
 	var names []string
 	for _, dataset := range Datasets() {

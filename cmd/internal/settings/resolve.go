@@ -23,7 +23,7 @@ func ParseOverride(text string) (Override, error) {
 	return Override{Key: key, Value: strings.TrimSpace(value)}, nil
 }
 
-// File is a settings file. Errors cite its name. The zero File has no settings.
+// File is a settings file. Errors quote its name. The zero File has no settings.
 type File struct {
 	Name string
 	Text []byte
@@ -33,14 +33,14 @@ type File struct {
 type layer func(*Experiment) error
 
 // Resolve puts a settings file and then the overrides over a preset, and returns the valid result. If they name no
-// preset, it is that of the data set that they name, or else of [Default]. If they set a path in data, the data set is
-// [Files].
+// preset, it is the preset of the data set that they name, or else of [Default]. If they set a path in data, the data
+// set is [Files].
 //
 // Some settings exclude each other: a preset and a data set of another name; epsilon and noise multiplier, unless
 // privacy.fixed is noise; batch sizes and sampling rates to tune; GPUs and the CPU engine. A later layer's choice
 // replaces an earlier layer's: the CPU engine, for example, drops the GPUs of an earlier layer, and another optimizer
-// the momentum and the weight decay of the one before. Overrides are one layer: two that give a setting different
-// values are an error.
+// drops the momentum and the weight decay of the earlier one. Overrides are one layer: two that give a setting
+// different values are an error.
 func Resolve(file File, overrides []Override) (Experiment, error) {
 	layers := []layer{
 		func(e *Experiment) error {
@@ -115,7 +115,7 @@ func (o Override) source() string {
 	return o.From
 }
 
-// presetOf returns the preset that the strongest layer chooses, of the layers that choose one.
+// presetOf returns the preset chosen by the strongest layer that chooses one.
 func presetOf(layers []layer) (Experiment, error) {
 	preset := Default
 	for _, layer := range layers {
@@ -172,7 +172,7 @@ func (e *Experiment) decodeTexts(layers []layer) error {
 
 var errBothGiven = errors.New("epsilon and noise_multiplier are both given; one follows from the other, give one, or privacy.fixed=noise, and the epochs follow")
 
-// applyLayer applies a layer, whose choice between settings that exclude each other replaces the choice below.
+// applyLayer applies a layer. Among settings that exclude each other, the layer's choice replaces the lower layer's.
 func (e *Experiment) applyLayer(layer layer) error {
 	below := *e
 	e.Performance.Devices = nil

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// YAML silently reads these as other numbers than a person does, or as the preset's value.
+// YAML silently reads these as other numbers than a person, or as the preset's value.
 func TestNumbersArePlain(t *testing.T) {
 	const plain = `want a plain decimal number such as 10 or 2.5e-3, got `
 	for text, want := range map[string]string{
@@ -122,7 +122,7 @@ func list(n int) string {
 	return strings.Join(texts, ",")
 }
 
-// Each value of a list is compared with all others: 200,000 of them took forever.
+// Each value of a list is compared with all others: 200,000 values took forever.
 func TestListsAreBounded(t *testing.T) {
 	long := list(3000)
 	for _, key := range []string{"tuning.learning_rates", "tuning.batch_sizes", "tuning.epochs", "performance.devices"} {
@@ -163,7 +163,7 @@ func TestNamesAndNodes(t *testing.T) {
 	}
 }
 
-// The caller's list stays in its order.
+// The caller's list keeps its order.
 func TestOverridesAreTheCallers(t *testing.T) {
 	given := sets("data.train=a", "data.clip.age=0,1", "data.clip={size: [0, 2]}")
 	keys := fmt.Sprint(given)
@@ -191,7 +191,7 @@ func TestLargestGrid(t *testing.T) {
 	}
 }
 
-// A template whose variable is empty doesn't train on another data set.
+// A template with an empty variable doesn't train on another data set.
 func TestAnEmptyNameIsNoName(t *testing.T) {
 	for text, key := range map[string]string{
 		`dataset: ""`: "dataset", "dataset: '  '": "dataset", "dataset: |\n": "dataset", `preset: ""`: "preset", `{preset: "", dataset: mnist}`: "preset",

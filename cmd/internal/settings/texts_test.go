@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A column of texts makes embedding the model, unless another is given, wherever the column is named; and settings
-// that were saved resolve to themselves.
+// A column of texts, named in any layer, makes embedding the default model. Saved settings resolve to themselves.
 func TestTextsOfFiles(t *testing.T) {
 	files := "data: {train: a.csv, test: b.csv, label: y"
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 // public, and the guarantee depends on it. Hyperparameters that aren't tuned have the values in the blocks privacy and
 // training.
 type Tuning struct {
-	Tune             []string  `yaml:"tune,flow"`   // which hyperparameters: see [Tunable] and [TuneAll]
+	Tune             []string  `yaml:"tune,flow"`   // the hyperparameters: see [Tunable] and [TuneAll]
 	Search           string    `yaml:"search"`      // [SearchGrid] or [SearchRandom]
 	Ranges           []string  `yaml:"ranges,flow"` // hyperparameters that a random search draws from ranges
 	LearningRates    []float64 `yaml:"learning_rates,flow"`
@@ -39,7 +39,7 @@ const (
 	SearchRandom = "random" // one or more hyperparameters are drawn from ranges
 )
 
-// How the budget is divided over runs that differ in sampling rate or epochs.
+// The divisions of the budget over runs that differ in sampling rate or epochs.
 const (
 	DivisionCost  = "cost"  // every kind of run costs the same alone, as in the paper
 	DivisionNoise = "noise" // all kinds have the same noise multiplier
@@ -48,7 +48,7 @@ const (
 // Divisions returns the names of the ways to divide the budget.
 func Divisions() []string { return []string{DivisionCost, DivisionNoise} }
 
-// named returns t in which the default division has no name, so that files of earlier versions mean the same.
+// named returns t with an empty Division for the default, so that files of earlier versions mean the same.
 func (t Tuning) named() Tuning {
 	if t.Division == DivisionCost {
 		t.Division = ""
@@ -190,7 +190,7 @@ func (t Tuning) validateLists(fixed string) error {
 // maxValues bounds lists whose values are compared with all others.
 const maxValues = 1000
 
-// maxCandidates bounds a grid, whose candidates are all in memory. A given one of so many is almost never tried.
+// maxCandidates bounds a grid, whose candidates are all in memory. Of so many, a given candidate is almost never tried.
 const maxCandidates = 100_000
 
 func short(key string, length int) error {

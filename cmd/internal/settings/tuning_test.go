@@ -41,7 +41,7 @@ func TestTunes(t *testing.T) {
 	}
 }
 
-// The division that is the default has no name in resolved settings, so that those of earlier versions are the same.
+// The default division has no name in resolved settings, so that settings of earlier versions are the same.
 func TestDivisionByCostIsTheDefault(t *testing.T) {
 	for _, c := range []struct {
 		file string
@@ -60,7 +60,7 @@ func TestDivisionByCostIsTheDefault(t *testing.T) {
 	}
 }
 
-// A batch size becomes its share of the tuning set in three digits.
+// A batch size becomes its share of the tuning set, with three digits.
 func TestRatesHaveThreeDigits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q, n := rapid.Float64Range(0.01, 1).Draw(t, "q"), rapid.IntRange(100, 1e9).Draw(t, "n")
@@ -88,7 +88,7 @@ func TestRatesHaveThreeDigits(t *testing.T) {
 	}
 }
 
-// Among settings that exclude each other, the strongest layer's count.
+// Among settings that exclude each other, the strongest layer's choice counts.
 func TestLayersOfTuning(t *testing.T) {
 	resolve := func(file string, overrides ...string) Experiment {
 		t.Helper()

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// MaxRowsPerUnit is the largest data.rows_per_unit: that of accountant.GroupOf.
+// MaxRowsPerUnit is the largest data.rows_per_unit: accountant.MaxRows.
 const MaxRowsPerUnit = 128
 
-// validateUnit checks the column of units, whose privacy is that of all of their rows together.
+// validateUnit checks the column of units, each of which is protected with all of its rows.
 func (d Data) validateUnit() error {
 	switch {
 	case d.Unit == "" && d.RowsPerUnit == 0:

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The column of units may be left out by name, as "data describe" and "data schema" do with ids. It can't be learned
+// The column of units may be ignored by name, as "data describe" and "data schema" do with ids. It can't be learned
 // from.
 func TestUnitColumn(t *testing.T) {
 	d := Data{Train: "a.csv", Label: "y", Unit: "patient", RowsPerUnit: 2, Ignore: []string{"patient"}}

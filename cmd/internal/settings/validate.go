@@ -55,7 +55,7 @@ func (e Experiment) Validate() error {
 	)
 }
 
-// budget checks that two of epsilon, noise and epochs are given, which determine the third.
+// budget checks that two of epsilon, noise and epochs are given: they determine the third.
 func budget(p Privacy) error {
 	if err := oneOf("privacy.fixed", p.Fixed, FixedEpochs, FixedNoise); err != nil {
 		return err
@@ -91,7 +91,7 @@ func meanRepetitions(distribution string, mu float64) error {
 	return nil
 }
 
-// repetitionsShape has a maximum at which the distribution is almost the truncated Poisson one.
+// repetitionsShape has a maximum at which the distribution is almost the truncated Poisson distribution.
 func repetitionsShape(eta float64) error {
 	if !(eta > -1 && eta <= 1e6) {
 		return fmt.Errorf("privacy.repetitions_shape: must be above -1 and at most 1e6, got %v", eta)
@@ -143,7 +143,7 @@ func finite(key string, v float64) error {
 	return nil
 }
 
-// textLength has the maximum of package datasets. A text has a token at either end.
+// textLength has the maximum of package datasets. A text has a token at each end.
 func textLength(n int) error {
 	if n != 0 && (n < 2 || n > 1<<14) {
 		return fmt.Errorf("text_length: must be 2 to %d tokens, got %d", 1<<14, n)
@@ -158,7 +158,7 @@ func workers(n int) error {
 	return nil
 }
 
-// devices checks the indices of GPUs. Opening them finds out whether they exist.
+// devices checks the indices of GPUs. Opening the GPUs shows whether they exist.
 func devices(p Performance) error {
 	const key = "performance.devices"
 	if err := short(key, len(p.Devices)); err != nil {

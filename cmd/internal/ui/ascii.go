@@ -31,7 +31,7 @@ func (a *asciiWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// spelt has the ASCII spelling of the characters that our own output has, and of a few that names of columns have.
+// spelt has the ASCII spelling of the characters in our own output, and of a few in names of columns.
 var spelt = map[rune]string{
 	'α': "alpha", 'β': "beta", 'γ': "gamma", 'δ': "delta", 'ε': "epsilon", 'η': "eta", 'θ': "theta", 'μ': "mu", 'σ': "sigma", 'Σ': "sum",
 	'–': "-", '—': "-", '−': "-", '×': "x", '·': ".", '⁄': "/", '√': "sqrt", '∞': "inf", '≤': "<=", '≥': ">=", '→': "->", '←': "<-",

@@ -10,7 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// usual is the width of a terminal that doesn't tell its own.
+// usual is the width of a terminal that doesn't report its own.
 const usual = 80
 
 // blank goes to the beginning of the line and erases it.
@@ -19,8 +19,8 @@ const blank = "\r\x1b[K"
 // drawing reports whether progress is a line that is overwritten.
 func (c *Console) drawing() bool { return c.screen.bar() && c.level >= logrus.InfoLevel }
 
-// draw shows a line of progress in place of the one before. It leaves the last column free: a cursor behind it would
-// be on the next line, and each line drawn stay on the screen.
+// draw shows a line of progress in place of the previous one. It leaves the last column free: after it the cursor would
+// be on the next line, and each drawn line would stay on the screen.
 func (c *Console) draw(now time.Time, text string) {
 	if c.line != "" && now.Sub(c.drawn) < redraw {
 		return
@@ -29,7 +29,7 @@ func (c *Console) draw(now time.Time, text string) {
 	c.restore()
 }
 
-// restore draws the line of progress again, at the width that the terminal has by now.
+// restore draws the line of progress again, at the terminal's present width.
 func (c *Console) restore() {
 	if c.line == "" {
 		return
@@ -39,7 +39,7 @@ func (c *Console) restore() {
 		width = usual
 	}
 	text, more := c.line, "…"
-	if c.screen.ASCII { // a character may become several, which have to fit too
+	if c.screen.ASCII { // a character may become several, which must fit too
 		text, more = ascii(text), "..."
 	}
 	_, _ = io.WriteString(c.out, blank+cutOff(text, width-1, more)) // progress that can't be shown is no failure
@@ -52,8 +52,8 @@ func (c *Console) erase() {
 	}
 }
 
-// barText returns a line of progress for a terminal of the given width, or of the usual one if it is 0. What changes
-// comes first, since the end may be cut off.
+// barText returns a line of progress for a terminal of the given width, or of the usual one if it is 0. The changing
+// parts come first, since the end may be cut off.
 func barText(share float64, left, what string, width int) string {
 	if width == 0 {
 		width = usual

@@ -15,7 +15,7 @@ import (
 type Console struct {
 	log    *logrus.Logger
 	screen Screen
-	level  logrus.Level // of entries that are shown; the private log gets all
+	level  logrus.Level // of shown entries; the private log gets all
 	format func(*logrus.Entry) string
 	now    func() time.Time
 
@@ -24,8 +24,8 @@ type Console struct {
 	private io.Writer
 	line    string    // the line of progress on the screen; "" for none
 	drawn   time.Time // when it was
-	waiting time.Time // since when work is awaited that reports nothing
-	started time.Time // of the progress under way
+	waiting time.Time // the beginning of the wait for work that reports nothing
+	started time.Time // of the current progress
 	share   float64   // of the work, when it was last shown
 	from    float64   // share at the start
 	logged  time.Time // last log line
@@ -79,7 +79,7 @@ func (c *Console) LogTo(w io.Writer) {
 const (
 	// every is the time between two log lines of progress.
 	every = 10 * time.Second
-	// patience is the time after which a terminal shows what is awaited.
+	// patience is the time after which a terminal shows the awaited work.
 	patience = 2 * time.Second
 	// redraw is the time for which a line of progress stays as it is.
 	redraw = 100 * time.Millisecond
@@ -128,7 +128,7 @@ func (c *Console) Working(what string) {
 }
 
 // Waiting is called from time to time while work is awaited that may report nothing by itself. It shows a description
-// and how long the work has lasted, unless that is short or progress is under way.
+// and the work's duration, unless that is short or progress is shown.
 func (c *Console) Waiting(what string) {
 	c.mu.Lock()
 	now := c.now()
@@ -161,7 +161,7 @@ func (c *Console) lasting(now, since time.Time, what string) {
 	}
 }
 
-// due reports whether it is time for a log line of progress, and then expects one.
+// due reports whether it is time for a log line of progress, and if so records it as logged now.
 func (c *Console) due(now time.Time) bool {
 	due := now.Sub(c.logged) >= every
 	if due {
@@ -170,7 +170,7 @@ func (c *Console) due(now time.Time) bool {
 	return due
 }
 
-// left estimates the remaining time by the time that the work took from one share to another.
+// left estimates the remaining time from the time that the work took between two shares.
 func left(share, from float64, elapsed time.Duration) string {
 	if share-from < 0.02 || elapsed < time.Second {
 		return ""

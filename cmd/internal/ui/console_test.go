@@ -39,7 +39,7 @@ func TestProgressWithoutTerminalIsALineNowAndThen(t *testing.T) {
 	}
 }
 
-// What begins after something else has its own time left: that of the first has nothing to do with it.
+// A second task has its own time left, independent of the first task's.
 func TestTimeLeftOfASecondTask(t *testing.T) {
 	c, out, clk := console(false, logrus.InfoLevel)
 	show := func(from, to, step int, what string) {
@@ -105,7 +105,7 @@ func TestOnlyThePrivateLogHasEveryLevel(t *testing.T) {
 	}
 }
 
-// How long work has taken is all that a log gets where its share is private.
+// If the share of work done is private, a log gets only the work's duration.
 func TestWorkingTellsTheTimeAlone(t *testing.T) {
 	c, out, clk := console(false, logrus.InfoLevel)
 	for range 26 {
@@ -118,7 +118,7 @@ func TestWorkingTellsTheTimeAlone(t *testing.T) {
 	}
 }
 
-// A terminal is watched, and so is level debug, which has to be asked for.
+// A terminal is watched, and so is level debug, which the user must choose.
 func TestWatched(t *testing.T) {
 	for _, c := range []struct {
 		terminal bool
@@ -131,7 +131,7 @@ func TestWatched(t *testing.T) {
 	}
 }
 
-// terminal returns a console on a terminal that has as many columns as *columns says.
+// terminal returns a console on a terminal with *columns columns.
 func terminal(columns *int, ascii bool) (*Console, *bytes.Buffer, *clock) {
 	var out bytes.Buffer
 	c := NewOn(&out, Screen{Terminal: true, ASCII: ascii, Columns: func() int { return *columns }}, logrus.InfoLevel)
@@ -140,7 +140,7 @@ func terminal(columns *int, ascii bool) (*Console, *bytes.Buffer, *clock) {
 	return c, &out, clk
 }
 
-// No drawing is as wide as the terminal, whatever its width becomes: what is wider would scroll at each drawing.
+// A drawing is narrower than the terminal, also after changes of its width: a wider one would scroll each time.
 func TestProgressIsAsWideAsTheTerminal(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		columns := 0
@@ -168,7 +168,7 @@ func TestProgressIsAsWideAsTheTerminal(t *testing.T) {
 	}
 }
 
-// A log line stands above the progress, and takes its place for no longer than it is drawn again.
+// A log line appears above the progress, which is drawn again at once.
 func TestLogLinesStandAboveProgress(t *testing.T) {
 	columns := 30
 	c, out, _ := terminal(&columns, true)
@@ -203,7 +203,7 @@ func TestDumbTerminal(t *testing.T) {
 	}
 }
 
-// What is awaited for long is shown, after two seconds on a terminal and every ten elsewhere, unless it has progress.
+// Long waits are shown, after two seconds on a terminal and every ten elsewhere, unless there is progress.
 func TestWaiting(t *testing.T) {
 	columns := 60
 	drawn, shown, clk := terminal(&columns, false)
@@ -238,13 +238,13 @@ func TestWaiting(t *testing.T) {
 		t.Errorf("beside progress %q, %q", shown, lines)
 	}
 	plain.EndProgress()
-	plain.Waiting("later") // has a time of its own
+	plain.Waiting("later") // has its own time
 	if lines.Len() > 0 {
 		t.Errorf("%q at once", lines)
 	}
 }
 
-// As JSON, every line is an object with the time, the level and the message, progress on a terminal included.
+// As JSON, every line, even progress on a terminal, is an object with the time, the level and the message.
 func TestJSON(t *testing.T) {
 	c, out, clk := console(true, logrus.InfoLevel)
 	c.AsJSON()

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Screen says what a file can show. The zero Screen is no terminal: it shows lines of any length, in UTF-8.
+// Screen describes what a file can show. The zero Screen isn't a terminal: it shows lines of any length, in UTF-8.
 type Screen struct {
 	Terminal bool
 	Dumb     bool       // a terminal that can't overwrite a line
@@ -18,7 +18,7 @@ type Screen struct {
 	Columns  func() int // of the terminal now; nil or a result of 0 if they aren't known
 }
 
-// ScreenOf describes a file by what it is and by the variables TERM, LC_ALL, LC_CTYPE and LANG of an environment.
+// ScreenOf describes a file by its type and by the environment variables TERM, LC_ALL, LC_CTYPE and LANG.
 func ScreenOf(file *os.File, getenv func(string) string) Screen {
 	handle := int(file.Fd())
 	if !term.IsTerminal(handle) {
@@ -39,8 +39,8 @@ func ScreenOf(file *os.File, getenv func(string) string) Screen {
 	}
 }
 
-// unicodeLocale reports whether the locale's characters are those of UTF-8. Without any setting it is the locale C, but
-// for Windows, which has no such variables.
+// unicodeLocale reports whether the locale's encoding is UTF-8. Without any setting the locale is C, except on Windows,
+// which has no such variables.
 func unicodeLocale(system string, getenv func(string) string) bool {
 	locale := strings.ToLower(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")))
 	if locale == "" {
@@ -57,7 +57,7 @@ func (s Screen) Width() int {
 	return max(0, s.Columns())
 }
 
-// Writer returns a writer to w of what the screen can show.
+// Writer returns a writer to w that writes only characters that the screen can show.
 func (s Screen) Writer(w io.Writer) io.Writer {
 	if s.ASCII {
 		return &asciiWriter{to: w}

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// LC_ALL is stronger than LC_CTYPE, and LC_CTYPE than LANG; without any it is the locale C.
+// LC_ALL overrides LC_CTYPE, and LC_CTYPE overrides LANG; without any the locale is C.
 func TestLocales(t *testing.T) {
 	for _, c := range []struct {
 		all, ctype, lang, system string
@@ -34,7 +34,7 @@ func TestLocales(t *testing.T) {
 	}
 }
 
-// A file gets lines of any length in UTF-8, whatever the terminal is.
+// A file gets lines of any length in UTF-8, for any terminal.
 func TestAFileIsNoTerminal(t *testing.T) {
 	file, err := os.Create(t.TempDir() + "/out")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestASCII(t *testing.T) {
 	}
 }
 
-// However a text is cut, the same is written, in ASCII alone, and every byte counts as written.
+// For any cuts of a text the same ASCII is written, and every byte counts as written.
 func TestASCIIInPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("ab \nεé²…█猫\U0001F600"))).Draw(t, "text")
@@ -88,7 +88,7 @@ func TestASCIIInPieces(t *testing.T) {
 	})
 }
 
-// Bytes that are no UTF-8 don't wait for more of a character.
+// Bytes that aren't UTF-8 don't wait for the rest of a character.
 func TestASCIIOfNoText(t *testing.T) {
 	var out bytes.Buffer
 	w := (Screen{ASCII: true}).Writer(&out)

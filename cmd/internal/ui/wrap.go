@@ -8,21 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// Wrap breaks a line at spaces, so that each part has at most width characters, if its words allow. All parts but the
-// first are indented. A width of 0 is no limit.
+// Wrap breaks a line at spaces, so that each part has at most width characters, if its words allow. It indents all
+// parts except the first. A width of 0 means no limit.
 func Wrap(line string, width, indent int) string { return wrap(line, " ", width, indent) }
 
-// wrap is Wrap with other places for breaks: where there are as many spaces as in gap, or more.
+// wrap is Wrap with breaks only where there are at least as many spaces as in gap.
 func wrap(line, gap string, width, indent int) string {
 	if width <= 0 || utf8.RuneCountInString(line) <= width {
 		return line
 	}
-	if indent > width/2 { // or what is left is too narrow to read
+	if indent > width/2 { // or the rest is too narrow to read
 		indent = min(4, width/2)
 	}
 	var b strings.Builder
 	margin := "\n" + strings.Repeat(" ", indent)
-	used, least := 0, 0 // characters in the present part, and those before its first word
+	used, least := 0, 0 // characters in the present part, and before its first word
 	for rest := line; rest != ""; {
 		spaces := len(rest) - len(strings.TrimLeft(rest, " "))
 		end := spaces + len(rest[spaces:])
@@ -43,7 +43,7 @@ func wrap(line, gap string, width, indent int) string {
 	return b.String()
 }
 
-// cutOff shortens text to width characters, of which the last say that there is more.
+// cutOff shortens text to width characters, ending with more.
 func cutOff(text string, width int, more string) string {
 	if utf8.RuneCountInString(text) <= width {
 		return text
@@ -52,9 +52,9 @@ func cutOff(text string, width int, more string) string {
 	return string([]rune(text + more)[:cut]) + string([]rune(more)[:max(0, width-cut)])
 }
 
-// Columns lays out lines whose cells end with tabs, but for the last cell of each, as package tabwriter does. It writes
-// them when it is flushed. If width isn't 0, lines are wrapped: the last column in itself where there is room for it,
-// otherwise the second of two columns below the first, and more columns between cells.
+// Columns lays out lines whose cells, except the last of each, end with tabs, like package tabwriter. It writes them
+// when it is flushed. If width isn't 0, lines are wrapped: within the last column if there is room for it; otherwise
+// the second of two columns goes below the first, and more columns break between cells.
 type Columns struct {
 	to    io.Writer
 	width int
@@ -67,7 +67,7 @@ func NewColumns(w io.Writer, width int) *Columns { return &Columns{to: w, width:
 // Write keeps text for Flush.
 func (c *Columns) Write(p []byte) (int, error) { return c.text.Write(p) }
 
-// Flush writes the lines, and forgets them.
+// Flush writes the lines, and drops them.
 func (c *Columns) Flush() error {
 	lines := strings.Split(strings.TrimSuffix(c.text.String(), "\n"), "\n")
 	var laid bytes.Buffer
@@ -96,8 +96,8 @@ func (c *Columns) Flush() error {
 }
 
 const (
-	// between stands between two cells.
+	// between separates two cells.
 	between = "  "
-	// narrowest is the width below which a last column isn't wrapped in itself.
+	// narrowest is the minimum width for wrapping within a last column.
 	narrowest = 20
 )

@@ -135,7 +135,7 @@ func BenchmarkGemm(b *testing.B) {
 	}
 }
 
-// BenchmarkUpdate measures what happens to a block of coordinates after its sums and normals are there.
+// BenchmarkUpdate measures the update of a block of coordinates, given its sums and normals.
 func BenchmarkUpdate(b *testing.B) {
 	const n = 512
 	r := rand.New(rand.NewPCG(1, 2))

@@ -1,6 +1,6 @@
 package kernel
 
-// Larger computes dst[i] = max(a[i], b[i]), which is NaN if one of them is, and 0 of 0 and −0.
+// Larger computes dst[i] = max(a[i], b[i]), which is NaN if one of them is, and 0 for 0 and −0.
 func Larger(dst, a, b []float32) {
 	checkLength("Larger", "a", len(a), len(dst))
 	checkLength("Larger", "b", len(b), len(dst))
@@ -13,7 +13,7 @@ func largerPlain(dst, a, b []float32) {
 	}
 }
 
-// Smaller computes dst[i] = min(a[i], b[i]), which is NaN if one of them is, and −0 of 0 and −0.
+// Smaller computes dst[i] = min(a[i], b[i]), which is NaN if one of them is, and −0 for 0 and −0.
 func Smaller(dst, a, b []float32) {
 	checkLength("Smaller", "a", len(a), len(dst))
 	checkLength("Smaller", "b", len(b), len(dst))

@@ -44,9 +44,8 @@ func drawGeometry(t *rapid.T, pooling bool) geometry {
 	return g
 }
 
-// visit calls f for every element of the patch matrix, in order, with the index of the element of the
-// image that belongs there, or −1 in the padding: Im2col's definition, written down once more without
-// padded copies.
+// visit calls f for every element of the patch matrix, in order, with the index of the element of the image that
+// belongs there, or −1 in the padding: Im2col's definition again, without padded copies.
 func (g geometry) visit(f func(col, img int)) {
 	oh, ow := g.out()
 	col := 0

@@ -8,9 +8,8 @@
 // of registers, and only [Gemm] and the transcendental functions fuse a multiplication with an addition. There are two
 // exceptions:
 //
-//   - [Exp], [Tanh], [Sigmoid] and [Log] are defined by package math in float64, rounded once. The
-//     fast forms are within the documented number of units in the last place, and the two register
-//     widths agree bit for bit.
+//   - [Exp], [Tanh], [Sigmoid] and [Log] are defined by package math in float64, rounded once. The fast forms are
+//     within the documented number of units in the last place, and the two register widths agree bit for bit.
 //   - [Gemm] depends on which of the three implementations the processor can run ([Implementation]).
 //
 // So a result never depends on a slice's alignment, on an element's index in a slice, or on the goroutine that computes

@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// Dropout computes dst[i] = a[i]/keep where draw i is at most the given maximum, and 0 elsewhere. Draw i is half of
-// draws[i/2], the low half if i is even.
+// Dropout computes dst[i] = a[i]/keep if draw i is at most maximum, and 0 otherwise. Draw i is half of draws[i/2], the
+// low half if i is even.
 func Dropout(dst, a []float32, draws []uint64, maximum uint32, keep float32) {
 	checkLength("Dropout", "a", len(a), len(dst))
 	checkAtLeast("Dropout", "len(%s)", "draws", len(draws), (len(dst)+1)/2)
@@ -20,7 +20,7 @@ func dropoutPlain(dst, a []float32, draws []uint64, maximum uint32, keep float32
 	}
 }
 
-// AddDropout adds what [Dropout] computes to dst.
+// AddDropout adds the result of [Dropout] to dst.
 func AddDropout(dst, a []float32, draws []uint64, maximum uint32, keep float32) {
 	checkLength("AddDropout", "a", len(a), len(dst))
 	checkAtLeast("AddDropout", "len(%s)", "draws", len(draws), (len(dst)+1)/2)

@@ -23,7 +23,7 @@ func TestDropoutTwins(t *testing.T) {
 			draw := func() uint64 {
 				switch r.IntN(4) {
 				case 0:
-					return uint64(maximum) // the last that is kept
+					return uint64(maximum) // the last draw that keeps
 				case 1:
 					return uint64(maximum + 1)
 				}
@@ -52,7 +52,7 @@ func fencedWords(a *arena, n int) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(&a.slice(2*n, false)[0])), n)
 }
 
-// Draws decide on elements by halves of words, the low half first; what isn't kept is 0, whatever it was.
+// Each half of a word decides on an element, the low half first; a dropped element is 0, whatever it was.
 func TestDropout(t *testing.T) {
 	const most = 100
 	draws := []uint64{100 | 101<<32, 101 | 0<<32, math.MaxUint32 | 100<<32}

@@ -59,7 +59,7 @@ func gemmByPanels(panels [3]panel, register int, transA, transB bool, m, n, k in
 }
 
 // panelWidth returns how many of n columns the next panel takes: three registers, or two if three would leave a last
-// panel of one, which has too few sums to hide the latency of an addition.
+// panel of one register, which has too few sums to hide the latency of an addition.
 func panelWidth(n, register int) int {
 	if n > 3*register && n <= 4*register {
 		return 2 * register

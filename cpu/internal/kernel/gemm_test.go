@@ -107,8 +107,8 @@ func fma32(x, y, z float32) float32 {
 	return float32(sum)
 }
 
-// TestGemmElementsAreTheirOwn computes rows one at a time: the rest of a product must not matter, or a sample's
-// gradient would depend on its neighbours.
+// TestGemmElementsAreTheirOwn computes rows one at a time: a row must not depend on the rest of a product, or a
+// sample's gradient would depend on its neighbours.
 func TestGemmElementsAreTheirOwn(t *testing.T) {
 	arenas := newArenas(t)
 	for _, known := range tables() {
@@ -125,7 +125,7 @@ func TestGemmElementsAreTheirOwn(t *testing.T) {
 			}
 			part.m, part.a = rows, p.a[first:]
 			c := append([]float32(nil), p.c[from*p.ldc:]...)
-			// Nor may the matrices' addresses matter.
+			// The matrices' addresses must not matter either.
 			for _, x := range []*[]float32{&part.a, &part.b} {
 				gap := rapid.IntRange(0, 7).Draw(t, "shift")
 				*x = append(make([]float32, gap), *x...)[gap:]

@@ -35,8 +35,8 @@ func Col2im(dst, col []float32, c, h, w, kh, kw, padH, padW, strideH, strideW, d
 	g.unpad(dst, s.floats)
 }
 
-// patches is the geometry of a convolution over one image. Its height and width include the padding, so that no kernel
-// needs a test for it.
+// patches is the geometry of a convolution over one image. Its height and width include the padding, so no kernel has
+// to test for it.
 type patches struct {
 	channels, height, width int // with padding
 	kh, kw                  int
@@ -55,7 +55,7 @@ func newPatches(kernel string, c, h, w, kh, kw, padH, padW, strideH, strideW, di
 	}
 }
 
-// positions returns how often a window fits along one axis.
+// positions returns the number of positions of a window along one axis.
 func positions(kernel string, size, window, pad, stride, dilation int) int {
 	reach := dilation*(window-1) + 1
 	if size < 1 || window < 1 || pad < 0 || stride < 1 || dilation < 1 || reach > size+2*pad {

@@ -1,6 +1,6 @@
 package kernel
 
-// The loops in assembly. Each has a twin, the function of the same name that ends in Plain.
+// The loops in assembly. Each has a twin with the same name, ending in Plain.
 
 func addAVX2(dst, a, b []float32)
 func subAVX2(dst, a, b []float32)

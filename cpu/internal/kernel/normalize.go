@@ -3,7 +3,7 @@ package kernel
 import "math"
 
 // Normalize computes dst[r,c] = (a[r,c] − mean)/√(variance + add) by the mean and the variance of row r; dst and a are
-// rows×cols, and the variance divides by cols. The mean is subtracted first, and the variance is that of the
+// rows×cols, and the variance divides by cols. The mean is subtracted first, and the variance is computed from the
 // differences, so that a large mean costs no precision. A row that holds NaN or an infinity, or whose sums overflow,
 // becomes NaN.
 func Normalize(dst, a []float32, rows, cols int, add float32) {
@@ -28,7 +28,7 @@ func NormalizeBackward(dst, dy, x []float32, rows, cols int, add float32, accumu
 	active.normalizeBackward(dst, dy, x, rows, cols, add, accumulate)
 }
 
-// rowLoops is the loops over a row of which normalisation is composed where it has none of its own. The order of
+// rowLoops holds the loops over a row from which normalisation is composed if it has no kernel of its own. The order of
 // operations is part of the definition, and sums are in the order that [Dot] documents.
 type rowLoops struct {
 	sum                  func(a []float32) float32

@@ -38,8 +38,8 @@ func TestNormalizeTwins(t *testing.T) {
 	}
 }
 
-// Rows are normalised by their own mean and variance, to single precision even far from 0; what isn't finite, or
-// overflows, becomes NaN.
+// Rows are normalised by their own mean and variance, to single precision even far from 0. Rows that aren't finite, or
+// overflow, become NaN.
 func TestNormalize(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	got := make([]float32, 8)

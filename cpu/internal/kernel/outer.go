@@ -6,7 +6,8 @@ import (
 )
 
 // AddOuter adds the outer products of k pairs of rows to a matrix of whole numbers, row-major of m×n. Pair l has m
-// elements of x and n of y, and its products are rounded to multiples of grid, ties to even, and counted in these:
+// elements of x and n of y. Its products are rounded to multiples of grid, ties to even, and sum counts these
+// multiples:
 //
 //	sum[i·n+j] += Σ_l round(x[l·m+i]·y[l·n+j] / grid)
 //
@@ -14,7 +15,7 @@ import (
 // finite or above 2²²·grid, and wraps around where the sum is beyond int32.
 //
 // In single precision x·y + M − M, with M = 1.5·2²³·grid and the first two operations fused, is the rounded product: at
-// M's magnitude a float32 steps by exactly grid. The bits of x·y + M count these steps from those of M.
+// M's magnitude a float32 steps by exactly grid. The bits of x·y + M minus the bits of M are the number of these steps.
 func AddOuter(sum []int32, x []float32, m int, y []float32, n, k int, grid float64) {
 	checkAtLeast("AddOuter", "%s", "m", m, 1)
 	checkAtLeast("AddOuter", "%s", "n", n, 1)

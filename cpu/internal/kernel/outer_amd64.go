@@ -28,7 +28,7 @@ func addOuterAVX512(sum []int32, x []float32, m int, y []float32, n, k int, grid
 
 func addOuterByPanels(panels [2]outer, register int, sum []int32, x []float32, m int, y []float32, n, k int, grid float32) {
 	magic := 1.5 * (1 << 23) * grid
-	start := int32(-uint32(k) * math.Float32bits(magic)) // each product brings the bits of magic along
+	start := int32(-uint32(k) * math.Float32bits(magic)) // each product adds the bits of magic
 	for j := 0; j < n; {
 		width := min(n-j, 2*register)
 		registers := (width + register - 1) / register

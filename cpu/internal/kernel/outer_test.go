@@ -23,8 +23,8 @@ func steps(x, y float32, grid float64) int32 {
 	return int32(down.Int64())
 }
 
-// Every implementation adds up products that are rounded once, to the nearest multiple of the grid, whatever their size
-// up to the largest allowed, and writes nothing beyond its arguments.
+// Every implementation adds up products that are rounded once, to the nearest multiple of the grid, for all sizes up to
+// the largest allowed, and writes nothing beyond its arguments.
 func TestAddOuter(t *testing.T) {
 	arenas := newArenas(t)
 	for _, tb := range tables() {
@@ -37,7 +37,7 @@ func TestAddOuter(t *testing.T) {
 			x := arenas[0].slice(k*m, rapid.Bool().Draw(t, "x at end"))
 			y := arenas[1].slice(k*n, rapid.Bool().Draw(t, "y at end"))
 			scale := math.Ldexp(1, max(r.IntN(80)-40, log-100)) // y doesn't overflow
-			// Of few bits every other time: products then are often halfway.
+			// Every other time values have few bits, so that products are often halfway.
 			for i := range x {
 				v := 2*r.Float64() - 1
 				if r.IntN(2) == 0 {
@@ -74,7 +74,7 @@ func TestAddOuter(t *testing.T) {
 	}
 }
 
-// The largest products, halves, and the smallest numbers are rounded as they should be.
+// The largest products, halves, and the smallest numbers are rounded correctly.
 func TestAddOuterAtTheEnds(t *testing.T) {
 	const tiny, large = math.SmallestNonzeroFloat32, 0x1p22
 	for _, tb := range tables() {
@@ -85,7 +85,7 @@ func TestAddOuterAtTheEnds(t *testing.T) {
 		}{
 			{large, 1, 1, 1 << 22}, {-large, 1, 1, -1 << 22}, {large - 0.5, 1, 1, 1 << 22}, {0.5 - large, 1, 1, -1 << 22}, {large - 1.5, 1, 1, 1<<22 - 2},
 			{0.5, 1, 1, 0}, {1.5, 1, 1, 2}, {-0.5, 1, 1, 0}, {-1.5, 1, 1, -2}, {2.5, 1, 1, 2},
-			// A product of more than 24 bits just beside a half: rounded before, it would be the half.
+			// A product of more than 24 bits just beside a half: rounding it to 24 bits first would give the half.
 			{1 + 0x1p-12, 0.5 * (1 + 0x1p-12), 1, 1}, {1 - 0x1p-12, 1.5 * (1 + 0x1p-12), 1, 1}, {1 - 0x1p-13, 2.5 * (1 + 0x1p-13), 1, 2},
 			{tiny, tiny, 0x1p-100, 0}, {tiny, 1, 0x1p-100, 0}, {0x1p100, 0x1p-100, 1, 1}, {0x1p122, 1, 0x1p100, 1 << 22},
 		} {

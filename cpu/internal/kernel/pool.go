@@ -7,8 +7,8 @@ import (
 
 // MaxPool takes the maximum over each kh×kw window of each channel of an image, c×h×w. dst and arg are c×oh×ow with oh
 // = (h + 2·padH − kh)/strideH + 1 and ow alike. arg holds the index in img of each maximum; of equal elements it is the
-// first in row order. NaN counts as larger than every number, so that it isn't lost. Padding is never taken: it must be
-// narrower than the window.
+// first in row order. NaN counts as larger than every number, so that it isn't lost. Padding is never a maximum, and
+// must be narrower than the window.
 //
 // On numbers above −MaxFloat32 this agrees with Gorgonia's maxPoolOp (v0.9.18, op_nn.go), which skips NaN.
 func MaxPool(dst []float32, arg []int32, img []float32, c, h, w, kh, kw, padH, padW, strideH, strideW int) {
@@ -30,7 +30,7 @@ type windows struct {
 	c, h, w, kh, kw, padH, padW, strideH, strideW, oh, ow int
 }
 
-// rows returns which rows of the image the windows of output row oy cover, bottom exclusive.
+// rows returns the image's rows that the windows of output row oy cover, without bottom.
 func (g *windows) rows(oy int) (top, bottom int) {
 	first := oy*g.strideH - g.padH
 	return max(first, 0), min(first+g.kh, g.h)

@@ -1,8 +1,8 @@
 package kernel
 
-// Products computes groups products C = op(A)·op(B) + beta·C of matrices that lie one after another, each as [Gemm]
-// does with alpha = 1 and matrices without gaps. Each C is m×n, and k at least 1. It checks, and borrows memory, once
-// for all, which is a quarter of Gemm's time for matrices of 4×4, and a third if B is transposed.
+// Products computes groups products C = op(A)·op(B) + beta·C of matrices stored one after another, each as [Gemm] does
+// with alpha = 1 and matrices without gaps. Each C is m×n, and k is at least 1. It checks, and borrows memory, once for
+// all products. That takes a quarter of Gemm's time for matrices of 4×4, and a third if B is transposed.
 func Products(transA, transB bool, groups, m, n, k int, a, b []float32, beta float32, c []float32) {
 	for _, size := range [...]int{groups, m, n, k} {
 		checkAtLeast("Products", "%s", "a size", size, 1)

@@ -39,7 +39,7 @@ func TestReductionsOfNothing(t *testing.T) {
 const squaresError = 39 * 0x1p-24
 
 // exactSquares returns Σ a[i]² without rounding: 700 bits reach from the square of the smallest float32, 2⁻²⁹⁸, to
-// beyond the sum of as many of the largest as fit a slice.
+// beyond the sum of a full slice of the largest squares.
 func exactSquares(a []float32) float64 {
 	var square big.Float
 	total := new(big.Float).SetPrec(700)

@@ -14,7 +14,7 @@ func TestRows(t *testing.T) {
 	wantSame(t, "Transpose", turned, []float32{1, 4, 2, 5, 3, 6})
 }
 
-// TestLengths: every exported function names the argument that is too short, before it touches any.
+// TestLengths: every exported function names the argument that is too short, before it reads or writes any argument.
 func TestLengths(t *testing.T) {
 	x, y := make([]float32, 4), make([]float32, 3)
 	for want, call := range map[string]func(){

@@ -53,8 +53,8 @@ func addEachRowPlain(dst, a []float32) {
 	}
 }
 
-// MergeRows adds row r of a, k values each, to row into[r], which isn't after it, and clears it, for r = 0, 1, … unless
-// into[r] is r itself. Each sum is rounded.
+// MergeRows adds row r of a, with k values, to row into[r] ≤ r and then clears row r, for r = 0, 1, …, unless into[r]
+// is r. Each sum is rounded.
 func MergeRows(a []float32, into []int32, k int) {
 	checkAtLeast("MergeRows", "%s", "k", k, 1)
 	checkLength("MergeRows", "a", len(a), len(into)*k)
@@ -64,7 +64,7 @@ func MergeRows(a []float32, into []int32, k int) {
 			tooLarge("MergeRows", "into", to, r+1)
 		}
 		if to < r {
-			for end < len(into) && int(into[end]) == to { // as padding does
+			for end < len(into) && int(into[end]) == to { // as in padding
 				end++
 			}
 			active.addEachRow(a[to*k:][:k], a[r*k:end*k])

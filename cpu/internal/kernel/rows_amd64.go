@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// The loops in assembly take rows of whole registers. Other kernels take all others, row by row.
+// The loops in assembly take rows of whole registers. Other kernels take all other rows, one by one.
 
 //go:noescape
 func gatherRows8(dst, table *float32, rows *int32, n, k int)

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Every implementation of the kernels of rows.go moves and adds what loops over elements do, in the same order, and
-// touches nothing else.
+// Every implementation of the kernels in rows.go moves and adds the same elements as plain loops, in the same order,
+// and touches nothing else.
 func TestRowsOfTables(t *testing.T) {
 	var arenas [4]*arena
 	for i := range arenas {
@@ -58,7 +58,7 @@ func TestRowsOfTables(t *testing.T) {
 				into[i] = int32(i)
 				switch first := r.IntN(i + 1); {
 				case i > 0 && r.IntN(3) == 0:
-					into[i] = into[i-1] // a run, as of padding
+					into[i] = into[i-1] // a run, as in padding
 				case i > 0 && r.IntN(2) == 0 && into[first] == int32(first):
 					into[i] = int32(first)
 				}
@@ -78,7 +78,7 @@ func TestRowsOfTables(t *testing.T) {
 	}
 }
 
-// Every implementation counts products rounded once, by exact arithmetic, in the rows that are named.
+// Every implementation counts products rounded once, by exact arithmetic, in the named rows.
 func TestAddToRows(t *testing.T) {
 	var arenas [4]*arena
 	for i := range arenas {
@@ -108,7 +108,7 @@ func TestAddToRows(t *testing.T) {
 					at = append(at, int32(i))
 				}
 			}
-			at = append(at, 0) // a row may come twice
+			at = append(at, 0) // a row may occur twice
 			sum := arenas[2].ints(have*k, atEnd)
 			for i := range sum {
 				sum[i] = r.Int32()
@@ -129,7 +129,7 @@ func TestAddToRows(t *testing.T) {
 	}
 }
 
-// Indices come from data that were checked once. A kernel checks them all the same, since it would write outside.
+// Indices come from checked data. A kernel still checks them, since it would otherwise write out of bounds.
 func TestRowsRefuse(t *testing.T) {
 	f, sum := make([]float32, 32), make([]int32, 32)
 	for name, call := range map[string]func(){
@@ -160,5 +160,5 @@ func TestRowsRefuse(t *testing.T) {
 	GatherRows(nil, nil, nil, 0)
 	Repeat(nil, nil, 16)
 	MergeRows(nil, nil, 16)
-	AddToRows(sum, []int32{0, 5}, 1, f, 16, []int32{0}, 1) // a row that isn't added may be any
+	AddToRows(sum, []int32{0, 5}, 1, f, 16, []int32{0}, 1) // a row that isn't added may have any index
 }

@@ -2,7 +2,7 @@ package kernel
 
 import "sync"
 
-// scratch is working memory for one call. Its contents are unspecified when it is borrowed.
+// scratch is working memory for one call. Borrowed memory has unspecified contents.
 type scratch struct{ floats []float32 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}

@@ -1,6 +1,6 @@
 package kernel
 
-// The loops in assembly take whole registers of doubles, at least one. Their twins take the elements that are left.
+// The loops in assembly take whole registers of doubles, at least one. Their twins take the remaining elements.
 
 //go:noescape
 func addUnits4(total *float64, units *int32, n int, grid float64)

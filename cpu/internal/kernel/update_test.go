@@ -132,9 +132,9 @@ func TestUpdateTwins(t *testing.T) {
 	}
 }
 
-// Each constant and each rounding has its part in these values, which were computed by hand.
+// Each constant and each rounding affects these values, which were computed by hand.
 func TestUpdateByHand(t *testing.T) {
-	const n = 21 // more than two registers of any width, and a rest
+	const n = 21 // more than two registers of any width, and a remainder
 	minusZero := math.Copysign(0, -1)
 	for _, tb := range tables() {
 		for _, c := range []struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/driver/drivertest"
 )
 
-// The tag's tests and the command are built with CUDA's headers, and run with the fake driver in the place of the
-// machine's. A process has one driver, so this one can't do it.
+// The tag's tests and the command are built with CUDA's headers, and run with the fake driver in place of the
+// machine's. A process has one driver, so this process can't run them.
 func TestWithTheTag(t *testing.T) {
 	library := drivertest.Library(t)
 	dir := filepath.Dir(library)
@@ -24,8 +24,8 @@ func TestWithTheTag(t *testing.T) {
 		t.Skip("cgo is off, which gorgonia.org/cu needs")
 	}
 	environment := append(os.Environ(),
-		// The fake driver has few of the functions that gorgonia.org/cu has calls of. The linker lets that pass, and so
-		// does the loader until one is called.
+		// The fake driver has few of the functions that gorgonia.org/cu calls. The linker accepts that, and so does the
+		// loader until a missing one is called.
 		"CGO_LDFLAGS="+os.Getenv("CGO_LDFLAGS")+" -Wl,--unresolved-symbols=ignore-all -Wl,-z,lazy",
 		// Linked with the machine's driver or stub if there is one. It isn't a flag, since flags are part of what the
 		// go command caches builds by.

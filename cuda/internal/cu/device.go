@@ -31,7 +31,7 @@ type Device struct {
 	staging []byte
 }
 
-// stagingBytes are copied at a time: enough that the calls cost little beside the bus.
+// stagingBytes is the number of bytes copied at a time: enough that calls cost little beside the bus.
 const stagingBytes = 1 << 20
 
 // Open opens a device and loads PTX on it, which the driver compiles for the card.
@@ -56,7 +56,7 @@ func (System) Open(ordinal int, ptx ...[]byte) (driver.Device, error) {
 	return d, nil
 }
 
-// load compiles a module. The driver's compiler writes its complaints to a log.
+// load compiles a module. The driver's compiler writes its messages to a log.
 func (d *Device) load(ptx []byte) error {
 	if bytes.IndexByte(ptx, 0) >= 0 {
 		return errors.New("gorgonia.org/cu takes kernels as text, and no machine code")
@@ -116,8 +116,8 @@ func (d *Device) Free(p driver.Pointer) error {
 
 // Upload copies bytes to an offset on the device.
 //
-// They go through the staging buffer, as they do in Download: cgo looks for Go pointers in all of the object that an
-// argument points into, and panics if the numbers are a field beside one.
+// They go through the staging buffer, as in Download: cgo looks for Go pointers in the whole object that an argument
+// points into, and panics if the numbers are a field beside a Go pointer.
 func (d *Device) Upload(to driver.Pointer, offset int, from []byte) error {
 	return d.do(func() error {
 		at := cu.DevicePtr(to) + cu.DevicePtr(offset)

@@ -46,7 +46,7 @@ func launch(f cu.Function, blocks, threads int, arguments []driver.Argument) err
 	return as(cu.Success, code)
 }
 
-// as returns a code as an error of the type that gorgonia.org/cu has for them and doesn't name.
+// as converts a code to gorgonia.org/cu's error type, which the library doesn't export.
 func as[T interface {
 	~int
 	error

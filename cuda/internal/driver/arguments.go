@@ -43,8 +43,8 @@ type Argument struct {
 	Words []uint64
 }
 
-// Arguments turns what is passed to [Device.Launch] into words. It takes Pointer, int32, uint32, int64, uint64,
-// float32, float64 and Struct, but no other type, and no int, whose size differs between machines.
+// Arguments turns the arguments of [Device.Launch] into words. It takes Pointer, int32, uint32, int64, uint64, float32,
+// float64 and Struct, but no other type, and no int, whose size differs between machines.
 func Arguments(arguments ...any) ([]Argument, error) {
 	out := make([]Argument, len(arguments))
 	for i, a := range arguments {

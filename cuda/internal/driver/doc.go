@@ -1,6 +1,6 @@
 // Package driver is the interface between the CUDA engine and a device: memory, copies and launches. Packages libcuda,
-// cu (under the build tag cu) and emulator implement [Device], so that everything that uses it can be tested on
-// machines without a GPU. Package drivertest tests libcuda and cu on such machines.
+// cu (under the build tag cu) and emulator implement [Device], so that its users can be tested on machines without a
+// GPU. Package drivertest tests libcuda and cu on such machines.
 //
 // It is a small part of the CUDA driver's interface: one stream, on which everything happens in order; launches in one
 // dimension; kernels by name.

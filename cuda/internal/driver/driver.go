@@ -44,7 +44,7 @@ type Device interface {
 	// Alloc returns memory for at least one byte, aligned for every type. Its content is undefined: kernels must write
 	// it before they read it.
 	Alloc(bytes int) (Pointer, error)
-	// Free frees what Alloc returned.
+	// Free frees memory that Alloc returned.
 	Free(Pointer) error
 
 	Upload(to Pointer, offset int, from []byte) error

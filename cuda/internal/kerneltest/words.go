@@ -67,8 +67,8 @@ var (
 	comment  = regexp.MustCompile(`//[^\n]*`)
 )
 
-// enumerate returns an enum's names in their order, and adds their numbers to those that are known. A name that is
-// given a number is given a sum of numbers and names.
+// enumerate returns an enum's names in their order, and adds their numbers to numbers. An explicit number is a sum of
+// numbers and names.
 func enumerate(list string, numbers map[string]int) (names []string, err error) {
 	next := 0
 	for entry := range strings.SplitSeq(list, ",") {

@@ -41,18 +41,18 @@ func (l *Library) Open(ordinal int, ptx ...[]byte) (driver.Device, error) {
 	return d, nil
 }
 
-// The options of the driver's compiler that are used.
+// The used options of the driver's compiler.
 const (
 	jitErrorLog      = 5
 	jitErrorLogBytes = 6
 )
 
-// load compiles a module. The driver's compiler writes its complaints to a log.
+// load compiles a module. The driver's compiler writes its messages to a log.
 func (d *Device) load(ptx []byte) error {
 	image := append(append([]byte{}, ptx...), 0)
 	return d.do(func() error {
 		var log [4096]byte
-		var pin runtime.Pinner // a number doesn't keep the log where it is, and stacks move
+		var pin runtime.Pinner // its address as a number doesn't keep the log in place, and stacks move
 		pin.Pin(&log)
 		defer pin.Unpin()
 		options := []int32{jitErrorLog, jitErrorLogBytes}
@@ -146,7 +146,7 @@ func (d *Device) Launch(kernel string, blocks, threads int, args ...any) error {
 	}
 	params := make([]unsafe.Pointer, len(words)+1) // one more, so that there is a first
 	for i := range words {
-		params[i] = unsafe.Pointer(&words[i].Words[0]) // the low half of the word is in front
+		params[i] = unsafe.Pointer(&words[i].Words[0]) // the word's low half comes first
 	}
 	err = d.do(func() error {
 		function, err := d.kernel(kernel)

@@ -40,7 +40,7 @@ func TestErrorsHaveTheDriversWords(t *testing.T) {
 	}
 }
 
-// Where there is no driver, or one that is too old, the error says what to do.
+// Without a driver, or with one that is too old, the error says what to do.
 func TestNoDriver(t *testing.T) {
 	_, err := open("libnosuchthing.so")
 	if !errors.Is(err, driver.ErrNoDriver) || !strings.Contains(err.Error(), "install NVIDIA's driver") {

@@ -73,7 +73,7 @@ func (e *Error) Is(target error) bool { return e.code == 2 && target == driver.E
 type Library struct {
 	call    functions
 	version int32
-	empty   bool // there is no device, and so the driver doesn't start
+	empty   bool // there is no device, so the driver doesn't start
 }
 
 // system is the driver of this machine, opened once.
@@ -82,7 +82,7 @@ var system = sync.OnceValues(func() (*Library, error) { return open(systemNames.
 // System opens this machine's driver. If there is none, the error wraps [driver.ErrNoDriver].
 func System() (*Library, error) { return system() }
 
-// open opens the first library that exists of the given names.
+// open opens the first library of these names that exists.
 func open(names ...string) (*Library, error) {
 	var handle uintptr
 	var first error

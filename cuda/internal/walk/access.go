@@ -19,8 +19,8 @@ type span struct {
 	from, size int
 }
 
-// access returns what an instruction touches of a layout. Derived values count while they are prepared: afterwards they
-// are only read.
+// access returns the memory of a layout that an instruction reads and writes. Derived values count only during their
+// preparation: afterwards they are only read.
 func (l *Program) access(m *arena.Layout, in compile.Instruction, preparing bool) access {
 	spans := func(ids []compile.ID) []span {
 		var out []span
@@ -38,7 +38,7 @@ func (l *Program) access(m *arena.Layout, in compile.Instruction, preparing bool
 }
 
 // meets reports whether two instructions need a barrier between them: whether one writes what the other reads or
-// writes. Two that are elementwise on the very same elements don't, since each thread has its own elements.
+// writes. Two elementwise instructions on the same elements don't, since each thread has its own elements.
 func (a access) meets(b access) bool {
 	meet := func(x, y []span) bool {
 		return slices.ContainsFunc(x, func(s span) bool {

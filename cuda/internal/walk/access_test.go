@@ -7,7 +7,7 @@ import (
 )
 
 // Two instructions have a barrier between them if two threads may touch one number that one of them writes. In an
-// elementwise instruction a thread has certain elements of all samples, in any other it may have any.
+// elementwise instruction a thread has fixed elements of all samples. In other instructions it may have any.
 func TestMeets(t *testing.T) {
 	const room = 5
 	r := rand.New(rand.NewPCG(1, 2))
@@ -39,10 +39,10 @@ func TestMeets(t *testing.T) {
 		}
 		a := access{spans(2), spans(1), r.IntN(3) > 0}
 		b := access{spans(2), spans(1), r.IntN(3) > 0}
-		if len(a.writes) > 0 && r.IntN(2) == 0 { // what was written is read
+		if len(a.writes) > 0 && r.IntN(2) == 0 { // written memory is read
 			b.reads = append(b.reads, a.writes[0])
 		}
-		if len(a.writes) > 0 && r.IntN(4) == 0 { // or written over
+		if len(a.writes) > 0 && r.IntN(4) == 0 { // or overwritten
 			b.writes = append(b.writes, a.writes[0])
 		}
 		must := false

@@ -9,11 +9,11 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// columns is samples on a device, column after column. The integers' columns are followed by those of equals.
+// columns is samples on a device, column after column. The columns of equals follow the integers' columns.
 type columns struct{ floats, integers driver.Pointer }
 
-// upload copies samples [from, to). A column that is missing keeps its space. Gradients need the columns of equals as
-// well.
+// upload copies samples [from, to). A column that is missing keeps its space. Gradients also need the columns of
+// equals.
 func (l *Program) upload(m *driver.Memory, data *engine.Data, from, to int, gradients bool) (at columns, err error) {
 	n, integers := to-from, l.given
 	if gradients {

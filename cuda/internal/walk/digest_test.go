@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
-// The digest is a part of the keys of random draws: the same program has the same digest in every version, or a seed
-// no longer releases the same bytes. A change of the bytecode has other digests and says so here.
+// The digest is a part of the keys of random draws: a program must have the same digest in every version, or a seed no
+// longer releases the same bytes. A change of the bytecode that changes digests must update them here.
 func TestDigestsStay(t *testing.T) {
 	all, zoo := sha256.New(), enginetest.Zoo()
 	for _, name := range slices.Sorted(maps.Keys(zoo)) {

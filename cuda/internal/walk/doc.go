@@ -18,39 +18,40 @@
 // thread adds up each result in a fixed order. So a sample's gradient doesn't depend on the other samples, nor on the
 // number of threads, blocks or devices. Squares for norms are computed and summed in float64.
 //
-// Products of two values of a sample, those of attention, say, are of the same loop, a batch for each sample and group.
+// The same loop computes products of two values of a sample, as in attention, with a batch for each sample and group.
 //
 // # Values that are the same for all samples
 //
-// What [compile.Program].Prepare computes from parameters lies among the buffers of a tile. Its instructions come first
-// in each list, those that the list needs, and see a tile of one sample. A block executes them when it meets a run for
-// the first time in a launch, and skips them for the run's other tiles: nothing that follows overwrites what they
-// leave. Instructions read it as they read parameters. So a block computes again what others compute, which takes
-// longer than a launch of its own would where derived values are large and tiles are few.
+// The results of [compile.Program].Prepare are stored among the buffers of a tile. Each list begins with the
+// instructions of Prepare that it needs, which see a tile of one sample. A block executes them when it first meets a
+// run in a launch, and skips them for the run's other tiles: no later instruction overwrites the results, and
+// instructions read them like parameters. So each block computes the same values again. For large derived values and
+// few tiles that takes longer than a separate launch.
 //
 // # Dropout
 //
-// A sample's draws are named by its number in the data, the run and the step, so that they don't depend on its tile. A
-// lane draws a block of the stream, for 16 elements, and a warp then takes the elements of 32 blocks side by side.
+// A sample's number in the data, the run and the step name its draws, so they don't depend on its tile. A lane draws a
+// block of the stream, for 16 elements, and a warp then takes the elements of 32 blocks side by side.
 //
 // # Why tiles, why atomics
 //
-// Blocks share the samples of all runs evenly, and each takes its share in tiles of one run's. What a tile's samples
-// contribute is added up in registers, in integers, and then by one 64-bit atomic addition for each coordinate, so that
-// no order matters. An alternative is to keep the factors of all gradients of a batch and to sum them in another
-// launch, without atomics. For the CNN that takes 40 KB for each sample, and a batch that doesn't fit in memory needs a
-// different method. The maximum size of a tile is 32, or less where a sample needs much memory, 8 for the CNN.
+// Blocks share the samples of all runs evenly, and each processes its share in tiles, each of one run's samples. A
+// tile's contributions are added up in registers, in integers, and then by one 64-bit atomic addition for each
+// coordinate, so that no order matters. An alternative is to keep the factors of all gradients of a batch and to sum
+// them in another launch, without atomics. For the CNN that takes 40 KB for each sample, and batches that don't fit in
+// memory need another method. The maximum size of a tile is 32, or less where a sample needs much memory, 8 for the
+// CNN.
 //
-// Tensor cores are not used. Operands would have to be rounded to 10 bits before norms are measured, and whether that
-// is faster here must be measured on a card.
+// Tensor cores are not used. Operands would have to be rounded to 10 bits before norms are measured, and only a card
+// can show whether that is faster here.
 //
 // # Rows of tables
 //
 // If samples look up rows of a table ([compile.OfRows]), the gradient of the table isn't materialized, for any length
 // of the table. Equal integers of a sample are known from its data: the host sorts the integers once and uploads the
-// order with them, two more integers for each. So a thread, or a warp if they are many, can add up the rows with the
-// same index, in order and into the first of them, without barriers (op_merge). The result is measured and summed like
-// any materialized gradient.
+// order with them, two more integers for each. So a thread, or a warp for many rows, can add up the rows with the same
+// index, in order and into the first of them, without barriers (op_merge). The result is measured and summed like any
+// materialized gradient.
 //
 // The samples of a tile rarely have a row in common. So each sample's rows are added to the sums by themselves.
 //

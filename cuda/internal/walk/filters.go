@@ -6,19 +6,19 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// rowsOfProduct is the rows that a warp takes of a product: see product.cuh.
+// rowsOfProduct is the number of a product's rows that a warp takes: see product.cuh.
 const rowsOfProduct = 8
 
 // turn is a convolution's filters in another order.
 type turn struct {
 	of                       compile.ID
-	back                     bool // for the way back to the image
+	back                     bool // for the gradient of the image
 	filters, channels, patch int  // patch: the elements of a window over one channel
 }
 
-// turned lets an instruction copy the filters of each convolution, once for a tile, so that what the rows of a product
-// read at a step lies side by side: filters for the convolution, channels for its way back. The next step's begin at a
-// multiple of eight elements, with zeros between.
+// turned adds an instruction that copies the filters of each convolution, once for a tile, so that the elements that a
+// product's rows read at one step are adjacent: filters for the convolution, channels for its backward pass. Each
+// step's elements begin at a multiple of eight, with zeros between.
 func (l *Program) turned(code []compile.Instruction) []compile.Instruction {
 	copies := map[turn]compile.ID{}
 	var out []compile.Instruction
@@ -45,7 +45,7 @@ func (l *Program) turned(code []compile.Instruction) []compile.Instruction {
 }
 
 // elements returns the index among the filters as they are stored, [filters, channels, patch], of each element of the
-// copy: [channels, patch, filters], or [patch, filters, channels] for the way back. It is -1 for zeros between.
+// copy: [channels, patch, filters], or [patch, filters, channels] for the backward pass. Zeros between have -1.
 func (x turn) elements() []int32 {
 	sizes := [3]int{x.channels, x.patch, x.filters}
 	if x.back {

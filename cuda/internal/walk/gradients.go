@@ -14,7 +14,7 @@ type Gradients struct {
 	program *Program
 	device  driver.Device
 	threads int // of a block
-	blocks  int // that there are buffers for
+	blocks  int // with buffers
 	memory  driver.Memory
 
 	gradient gradientProgram
@@ -120,14 +120,14 @@ func (g *Gradients) makeBuffers(warn func(string)) error {
 // Arithmetic returns a digest of the bytecode, which determines the order of a gradient's operations.
 func (g *Gradients) Arithmetic() string { return fmt.Sprintf("program %x", g.program.digest[:8]) }
 
-// ClippedSums launches the kernel that adds what the samples of every run's minibatch contribute to its row of Sums, in
-// units of the fine grid, and writes their squared norms to Norms.
+// ClippedSums launches the kernel that adds the contributions of every run's minibatch to the run's row of Sums, in
+// units of the fine grid, and writes the samples' squared norms to Norms.
 func (g *Gradients) ClippedSums(m kernel.Minibatches) error {
 	return g.device.Launch("clipped_sums", g.blocks, g.threads, driver.StructOf(&g.gradient), driver.StructOf(&m))
 }
 
-// Predict computes the outputs for samples [from, to) of data by some rows of params, and writes those of row rows[k]
-// to out[k], which has space for all of data.
+// Predict computes the outputs for samples [from, to) of data with some rows of params, and writes the outputs for row
+// rows[k] to out[k], which has space for all of data.
 func (g *Gradients) Predict(data *engine.Data, from, to int, params driver.Pointer, rows []int32, out [][]float32) (err error) {
 	m := driver.Memory{Device: g.device}
 	defer func() { err = errors.Join(err, m.Free()) }()

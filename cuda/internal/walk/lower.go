@@ -26,16 +26,16 @@ type Program struct {
 	tables    []int32
 	constants []float32
 	padding   map[compile.ID]image // by copy
-	parts     map[compile.ID]int   // by value: the parts of the product that it has
+	parts     map[compile.ID]int   // by value: the number of parts of its product
 	turns     map[compile.ID]turn  // by copy
 	digest    [sha256.Size]byte    // of all that decides a gradient's bits
 
 	// Offsets, in elements of one sample or of a table.
-	columns   []int                // by input: its column among those of its type
+	columns   []int                // by input: its column among the columns of its type
 	equals    []int                // by input: the columns that list its equal integers; -1 if no kernel reads them
 	floats    int                  // a sample's floats
 	given     int                  // a sample's integers in the inputs
-	integers  int                  // and with the columns of equals
+	integers  int                  // including the columns of equals
 	constAt   map[compile.ID]int   // by constant
 	viewTable map[compile.ID]int32 // by shared value: its table
 }
@@ -48,8 +48,8 @@ type List struct {
 	Memory   arena.Layout
 }
 
-// The samples of a tile go through the program together, so that its size is a balance: few samples leave arithmetic
-// units idle and make more additions to the sums; many need buffers that no cache holds. A tile's buffers have at most
+// The samples of a tile go through the program together. Its size is a compromise: few samples leave arithmetic units
+// idle and make more additions to the sums; many need buffers that no cache holds. A tile's buffers have at most
 // tileFloats, unless minTile samples need more.
 const (
 	minTile    = 8
@@ -96,7 +96,7 @@ func Lower(p *compile.Program) (*Program, error) {
 	return l, nil
 }
 
-// maxCount is the largest size that kernels count to in an int32, in steps of as many threads as a block has.
+// maxCount is the largest size that kernels count to in an int32, in steps of a block's number of threads.
 const maxCount = math.MaxInt32 - 1024
 
 // digestOf hashes the words and numbers that decide a gradient's bits. Its result goes into the keys of random draws.
@@ -114,7 +114,7 @@ func (l *Program) digestOf() (sum [sha256.Size]byte) {
 	return sum
 }
 
-// shared lays out what all samples have in common: columns, constants and the tables of views.
+// shared lays out the parts common to all samples: columns, constants and the tables of views.
 func (l *Program) shared(backward []compile.Instruction, reductions []compile.Reduction) error {
 	for _, in := range l.Inputs {
 		before := &l.floats
@@ -185,7 +185,7 @@ func (l *Program) list(code []compile.Instruction, keep []compile.ID, gradients 
 	code = slices.Concat(prepare, code)
 	out.Memory = arena.Of(l.laidOut(), code, slices.Concat(keep, derived), false)
 	var since []access                        // the last barrier
-	pooled := map[compile.ID]compile.Window{} // by places: the window of the pooling that wrote them
+	pooled := map[compile.ID]compile.Window{} // by positions: the window of the pooling that wrote them
 	for i, in := range code {
 		if why, ok := l.known(in, gradients, pooled); !ok {
 			return List{}, &engine.UnsupportedError{Engine: "cuda", Operation: in.Op.String(), Why: why}
@@ -206,8 +206,8 @@ func (l *Program) list(code []compile.Instruction, keep []compile.ID, gradients 
 	return out, nil
 }
 
-// known reports whether kernels know an instruction of gradients or of a prediction, and why if it isn't that they
-// don't know its operation.
+// known reports whether kernels know an instruction of gradients or of a prediction. why is the reason if not, or empty
+// if they don't know its operation.
 func (l *Program) known(in compile.Instruction, gradients bool, pooled map[compile.ID]compile.Window) (why string, ok bool) {
 	number, ok := opcodes[in.Op]
 	if !ok {
@@ -244,7 +244,7 @@ func (l *Program) buffer(name string, shape ...int) compile.ID {
 func (l *Program) instruction(m *arena.Layout, in compile.Instruction, wait, preparing bool) []int32 {
 	operand := func(id compile.ID) []int32 {
 		w := l.operand(m, id)
-		if preparing && w[0] == InDerived { // the tile of one sample has it as its own
+		if preparing && w[0] == InDerived { // it is the value of the tile's one sample
 			w[0] = InBuffer
 		}
 		return w
@@ -305,8 +305,7 @@ func (l *Program) instruction(m *arena.Layout, in compile.Instruction, wait, pre
 	return w
 }
 
-// merge returns the words of an instruction that adds up, in place, the rows of a table's gradient that go to the same
-// row.
+// merge returns the words of an instruction that adds up, in place, a table's gradient rows for the same row.
 func (l *Program) merge(r compile.Reduction) []int32 {
 	w := make([]int32, Words)
 	w[WordOp], w[WordWait], w[WordSize] = OpMerge, 1, int32(l.values[r.Delta].Size)
@@ -319,8 +318,8 @@ func (l *Program) merge(r compile.Reduction) []int32 {
 // WarpSize is the number of threads of a warp.
 const WarpSize = 32
 
-// inverse inverts a table of n positions that elements go to: it returns n+1 indices into a list, which follows, of the
-// elements that go to position 0, then to position 1, and so on.
+// inverse inverts a table of the positions, below n, that elements go to. It returns n+1 indices into a list, and then
+// the list: the elements that go to position 0, then to position 1, and so on.
 func inverse(to []int32, n int) []int32 {
 	out := make([]int32, n+1, n+1+len(to))
 	for _, k := range to {

@@ -63,7 +63,7 @@ func TestRefusals(t *testing.T) {
 	long = enginetest.Zoo()["an index a sample"].Program(t, 1)
 	for i, in := range long.Inputs {
 		if in.Type == compile.Int32 {
-			long.Inputs[i].Size = 1 << 30 // and twice as many that say which are equal
+			long.Inputs[i].Size = 1 << 30 // and twice as many for equals
 		}
 	}
 	if _, err := Lower(long); !errors.As(err, &unsupported) || unsupported.Operation != "input" {
@@ -71,7 +71,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A stride or a dilation that is never taken may be anything, though kernels go through all remainders of strides.
+// A stride or a dilation that is never taken may have any value, though kernels loop over all remainders of strides.
 func TestStepsThatAreNeverTaken(t *testing.T) {
 	lower := func(stride, dilation int) *Program {
 		w := &compile.Window{C: 1, H: 4, W: 4, KH: 4, KW: 1, OutC: 1, OutH: 1, OutW: 1, StrideH: stride, StrideW: stride, DilationH: 1, DilationW: dilation}

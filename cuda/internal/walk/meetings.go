@@ -2,9 +2,9 @@ package walk
 
 import "github.com/dptrain/dptrain/internal/compile"
 
-// meetings returns what a convolution's way back reads about one dimension of an image: for each residue of pixels by
-// the stride, the words of meeting in program.cuh. Pixels with the same residue meet the same elements of the window.
-// before is the padding before the gradient's first position.
+// meetings returns the table that a convolution's backward pass reads for one dimension of an image: for each residue
+// of pixels modulo the stride, the words of meeting in program.cuh. Pixels with the same residue meet the same elements
+// of the window. before is the padding before the gradient's first position.
 func meetings(size, pad, stride, dilation, image, before int) []int32 {
 	common := stride
 	for rest := dilation; rest != 0; {
@@ -28,9 +28,9 @@ func meetings(size, pad, stride, dilation, image, before int) []int32 {
 	return out
 }
 
-// offsets returns what a convolution and its filters' gradient read of an image: the index of the first pixel of each
-// of a window's positions, then that of each element of the window from its first pixel, then two zeros that are read
-// ahead.
+// offsets returns the table by which a convolution and its filters' gradient read an image: the index of the first
+// pixel at each of the window's positions, then the offset of each element of the window from its first pixel, then two
+// zeros that are read ahead.
 func offsets(w *compile.Window) []int32 {
 	var out []int32
 	for y := range w.OutH {

@@ -18,13 +18,13 @@ var opcodes = map[compile.Op]int32{
 	compile.Product: OpProduct, compile.Normalize: OpNormalize, compile.NormalizeBack: OpNormalizeBack, compile.Dropout: OpDropout,
 }
 
-// predicts reports whether the kernel of predictions knows an opcode: it has none that only gradients need.
+// predicts reports whether the kernel of predictions knows an opcode: it lacks the opcodes that only gradients need.
 func predicts(opcode int32) bool {
 	return opcode <= OpFill || opcode == OpLookup || opcode == OpProduct || opcode == OpNormalize
 }
 
-// elementwise reports whether element j of an operation's result depends on elements j of its operands alone, so that
-// one thread has them all.
+// elementwise reports whether element j of an operation's result depends on elements j of its operands alone, so one
+// thread has them all.
 func elementwise(op compile.Op) bool {
 	switch op {
 	case compile.Fill, compile.Unary, compile.Binary, compile.BinaryScalar, compile.UnaryBack, compile.BinaryBack, compile.ScalarBack:
@@ -40,8 +40,8 @@ func bit(b bool) int32 {
 	return 0
 }
 
-// taken returns a stride or dilation that is taken so many times, less one. One that never is is 1 for kernels: it may
-// be anything in the program, and kernels go through all remainders of strides.
+// taken returns the stride or dilation between the given number of elements. With one element it is never taken, and 1
+// for kernels: the program's may have any value, and kernels loop over all remainders of strides.
 func taken(step, times int) int {
 	if times == 1 {
 		return 1

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// image is a value that convolutions read, and the size that they need it padded to: padding below and to the right may
-// differ from that above and to the left.
+// image is a value that convolutions read, and its padded size: padding below and to the right may differ from padding
+// above and to the left.
 type image struct {
 	of                    compile.ID
 	planes, height, width int // of the value
@@ -16,8 +16,8 @@ type image struct {
 	padded                [2]int
 }
 
-// padded lets an instruction copy each image that convolutions read beyond its borders, with zeros around it. The
-// kernels of a convolution and of its gradients then need no comparison for each pixel. The copy is a gather, which
+// padded adds an instruction that copies each image that convolutions read beyond its borders, with zeros around it.
+// Then the kernels of a convolution and of its gradients compare nothing for each pixel. The copy is a gather, which
 // reads -1 as 0.
 func (l *Program) padded(code []compile.Instruction) []compile.Instruction {
 	copies := map[image]compile.ID{}
@@ -60,7 +60,7 @@ func (l *Program) padded(code []compile.Instruction) []compile.Instruction {
 	return out
 }
 
-// around returns what a convolution reads of an image.
+// around returns the padded image that a convolution reads.
 func around(id compile.ID, w *compile.Window) image {
 	return image{of: id, planes: w.C, height: w.H, width: w.W, top: w.PadH, left: w.PadW, padded: [2]int{
 		max(w.H+w.PadH, (w.OutH-1)*w.StrideH+(w.KH-1)*w.DilationH+1),
@@ -68,8 +68,8 @@ func around(id compile.ID, w *compile.Window) image {
 	}}
 }
 
-// aroundResult returns what a convolution's way back reads of its result's gradient: pixel y meets element e of the
-// window at position (y + pad - e·dilation) / stride.
+// aroundResult returns the padded gradient of the result that a convolution's backward pass reads: pixel y meets
+// element e of the window at position (y + pad - e·dilation) / stride.
 func aroundResult(id compile.ID, w *compile.Window) image {
 	down, across := taken(w.StrideH, w.OutH), taken(w.StrideW, w.OutW)
 	top := max(0, (w.KH-1)*taken(w.DilationH, w.KH)-w.PadH) / down

@@ -20,7 +20,7 @@ func anyWindow(t *rapid.T) *compile.Window {
 	return w
 }
 
-// A padded image has what a window reads at each of its positions, and zeros beyond the image's borders.
+// A padded image has the pixels that a window reads at each of its positions, and zeros beyond the image's borders.
 func TestPaddedImages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWindow(t)
@@ -50,7 +50,7 @@ func TestPaddedImages(t *testing.T) {
 	})
 }
 
-// A padded gradient has what a pixel gathers from each element of the window that meets it at a whole position.
+// A padded gradient has the values that a pixel gathers from each window element that meets it at a whole position.
 func TestPaddedGradients(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWindow(t)
@@ -85,7 +85,7 @@ func TestPaddedGradients(t *testing.T) {
 	})
 }
 
-// A padded copy serves until its image is written.
+// A padded copy is used until its image is written.
 func TestCopiesAreForgotten(t *testing.T) {
 	w := &compile.Window{C: 1, H: 3, W: 3, KH: 2, KW: 2, PadH: 1, PadW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutC: 1, OutH: 4, OutW: 4}
 	conv := compile.Instruction{Op: compile.Conv, In: []compile.ID{0, 1}, Out: 2, Where: compile.None, Window: w}

@@ -2,9 +2,9 @@ package walk
 
 import "github.com/dptrain/dptrain/internal/compile"
 
-// A product of a tile's samples with a matrix of few columns has fewer units of work than a block has warps. Its terms
-// then are added up in parts, at least minTerms each, and the parts in their order by another instruction. How many
-// parts depends on the matrix alone, so that a sample's results don't depend on the tile.
+// A product of a tile's samples with a matrix of few columns has fewer units of work than a block has warps. Then its
+// terms are added up in parts, of at least minTerms each, and another instruction adds up the parts in order. The
+// number of parts depends on the matrix alone, so a sample's results don't depend on the tile.
 const (
 	wantUnits = 8 // the warps of a block of a GPU's threads
 	minTerms  = 32
@@ -19,7 +19,7 @@ func partsOf(terms, columns int) int {
 	return max(1, parts)
 }
 
-// parted divides the terms of products that have few units of work. One that adds to its result isn't divided.
+// parted divides the terms of products that have few units of work. It leaves products that add to their result.
 func (l *Program) parted(code []compile.Instruction) []compile.Instruction {
 	var out []compile.Instruction
 	for _, in := range code {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Parts have the same number of terms, not too few, and there are as many as make work for all warps, or fewer.
+// Parts have the same number of terms, not too few. There are enough parts for all warps, or fewer.
 func TestParts(t *testing.T) {
 	for _, c := range []struct{ terms, columns, want int }{
 		{512, 32, 8}, {784, 120, 2}, {120, 10, 3}, {64, 10, 2}, {63, 10, 1}, {32, 10, 1}, {97, 10, 1}, {5000, 256, 1}, {4096, 1, 8}, {256, 33, 4},

@@ -6,9 +6,9 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// Derived values lie among the buffers of a tile, which computes them by itself, once for each run that it meets: they
-// are few and small beside what samples need, and another launch would take longer. Each is kept to the end of the
-// list, so that the next tile of the same run finds it.
+// Derived values are stored among the buffers of a tile, and each block computes them, once for each run that it meets:
+// they are few and small beside the samples' buffers, and another launch would take longer. Each is kept to the end of
+// the list, for the next tile of the same run.
 
 // prepare returns the instructions of the program's Prepare that a list of instructions needs, and the derived values
 // that the list reads.
@@ -38,10 +38,10 @@ func (l *Program) prepare(code []compile.Instruction) (prepare []compile.Instruc
 	return prepare, derived
 }
 
-// forTile returns how many elements of a buffer for each sample of a tile are together enough for n elements.
+// forTile returns the size, for each sample of a tile, of a buffer that holds n elements in total.
 func forTile(n int) int { return (n + minTile - 1) / minTile }
 
-// laidOut returns the values as they are laid out: those that are derived are buffers, too.
+// laidOut returns the values for the layout: derived values are buffers, too.
 func (l *Program) laidOut() []compile.Value {
 	if len(l.Prepare) == 0 {
 		return l.values

@@ -8,7 +8,7 @@ import (
 )
 
 // derived returns a program that multiplies samples by tanh(w)·scale, and predicts by w alone. Its Prepare also
-// computes what nothing reads.
+// computes an unused value.
 func derived(scale float32) *compile.Program {
 	value := func(name string, k compile.Kind, n int) compile.Value {
 		return compile.Value{Name: name, Kind: k, Shape: []int{n}, Size: n}
@@ -38,7 +38,7 @@ func derived(scale float32) *compile.Program {
 	}
 }
 
-// A list begins with the instructions that prepare what it reads, and no others, whose results nothing overwrites.
+// A list begins with exactly the instructions that prepare the values it reads. Nothing overwrites their results.
 func TestPreparedFirst(t *testing.T) {
 	p := derived(2)
 	if err := p.Check(); err != nil {
@@ -75,7 +75,7 @@ func TestPreparedFirst(t *testing.T) {
 	}
 }
 
-// The digest, which the keys of draws depend on, is another where Prepare computes something else.
+// The digest, which the keys of draws depend on, changes with the values that Prepare computes.
 func TestDigestHasWhatIsPrepared(t *testing.T) {
 	digest := func(p *compile.Program) [32]byte {
 		l, err := Lower(p)

@@ -5,7 +5,7 @@ import "github.com/dptrain/dptrain/internal/compile"
 // maxPooled is the maximum number of rows and columns of a pooling's window: two of them are packed in an integer.
 const maxPooled = 1<<15 - 1
 
-// stretch is the pixels in a window, or the windows that a pixel lies in, along one dimension.
+// stretch is the pixels in a window, or the windows that contain a pixel, along one dimension.
 type stretch struct{ first, count int }
 
 // windowPixels returns, for each window along a dimension, its pixels within the image.
@@ -18,8 +18,8 @@ func windowPixels(windows, size, pad, stride, image int) []stretch {
 	return out
 }
 
-// pixelWindows returns, for each pixel along a dimension, the windows that it lies in. They follow one another. If they
-// are at most two, there are always two: one that a pixel doesn't lie in has taken another.
+// pixelWindows returns, for each pixel along a dimension, the windows that contain it, which are consecutive. For
+// windows of two pixels it always returns two, of which one may not contain the pixel and then has another maximum.
 func pixelWindows(windows, size, pad, stride, image int) []stretch {
 	out := make([]stretch, image)
 	for o, s := range windowPixels(windows, size, pad, stride, image) {
@@ -39,8 +39,8 @@ func pixelWindows(windows, size, pad, stride, image int) []stretch {
 }
 
 // rectangles returns a pooling's table, which program.cuh describes: for each window of a plane its pixels or, for the
-// way back, for each pixel the windows that it lies in. An entry is two integers: the index of the first, then their
-// rows, shifted left by 16 bits, and columns.
+// backward pass, for each pixel the windows that contain it. An entry is two integers: the index of the first, then
+// their rows, shifted left by 16 bits, and columns.
 func rectangles(w *compile.Window, back bool) []int32 {
 	along, width := windowPixels, w.W
 	if back {

@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
-// A pooling's rectangles are the pixels of each window and the windows that each pixel lies in; for windows of two
-// there may be windows among them that a pixel doesn't lie in.
+// A pooling's rectangles are the pixels of each window and the windows that contain each pixel; for windows of two
+// pixels they may include windows that don't.
 func TestRectangles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWindow(t)
@@ -70,8 +70,7 @@ func TestRectangles(t *testing.T) {
 	})
 }
 
-// Every pixel meets the elements of the window that its meeting lists, at its positions in the padded gradient, and no
-// others.
+// Every pixel meets the elements of the window that its meeting lists, at its positions in the padded gradient, only.
 func TestMeetings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWindow(t)
@@ -106,7 +105,7 @@ func TestMeetings(t *testing.T) {
 	})
 }
 
-// Offsets are what a window's geometry says.
+// Offsets follow from a window's geometry.
 func TestOffsets(t *testing.T) {
 	w := &compile.Window{C: 2, H: 9, W: 10, KH: 2, KW: 2, OutC: 1, OutH: 2, OutW: 3, StrideH: 3, StrideW: 2, DilationH: 4, DilationW: 5}
 	if got, want := offsets(w), []int32{0, 2, 4, 30, 32, 34, 0, 5, 40, 45, 90, 95, 130, 135, 0, 0}; !slices.Equal(got, want) {

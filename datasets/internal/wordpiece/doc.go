@@ -1,7 +1,7 @@
 // Package wordpiece converts texts to the tokens of BERT's models. [Parse] reads a vocabulary, and
 // [Vocabulary.Encode] makes a row of tokens from a text.
 //
-// The rules are those of bert-base-cased (Devlin, Chang, Lee and Toutanova: BERT, 2018; google-research/bert,
+// The rules are the ones of bert-base-cased (Devlin, Chang, Lee and Toutanova: BERT, 2018; google-research/bert,
 // tokenization.py), whose letters keep their case and their accents:
 //
 //   - Bytes that aren't UTF-8, U+FFFD, and the control, format, private and surrogate characters (Cc, Cf, Co, Cs)

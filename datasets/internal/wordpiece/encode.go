@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxWord is the maximum number of characters of a word that isn't unknown.
+// maxWord is the maximum number of characters of a known word.
 const maxWord = 100
 
 // MinLength is the length of the shortest row: [CLS] and [SEP].
@@ -63,7 +63,7 @@ func (e *encoder) extend(r rune) {
 	}
 }
 
-// endWord adds the pieces of the word and begins another.
+// endWord adds the pieces of the word and begins the next.
 func (e *encoder) endWord() {
 	word, start := e.word, e.n
 	unknown := e.runs > maxWord
@@ -95,7 +95,7 @@ func (e *encoder) add(id int32) {
 // none.
 func (v *Vocabulary) longestPiece(in map[string]int32, word []byte) (id int32, size int) {
 	for size = min(len(word), v.longest); size > 0; size-- {
-		// Pieces are whole characters, and so none ends within a character.
+		// Pieces consist of whole characters, so none ends within a character.
 		if id, ok := in[string(word[:size])]; ok {
 			return id, size
 		}

@@ -39,7 +39,7 @@ func pieces(v *Vocabulary, text string) []string {
 	return out
 }
 
-// The first are the vectors of BERT's own tokenization_test.py, with letters as they are.
+// The first cases are the vectors of BERT's own tokenization_test.py, with letters unchanged.
 func TestEncode(t *testing.T) {
 	v := vocabulary(t)
 	for _, c := range []struct{ text, want string }{
@@ -339,7 +339,7 @@ func TestBordersOfBlocks(t *testing.T) {
 	}
 }
 
-// A vocabulary keeps nothing of the file that it was parsed from.
+// A vocabulary shares no memory with the file that it was parsed from.
 func TestParseCopies(t *testing.T) {
 	file := []byte("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\n")
 	v, err := Parse(file)

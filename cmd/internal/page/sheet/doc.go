@@ -1,3 +1,3 @@
-// Package sheet holds what all web pages of ours have in common: the style sheet, the content security policy that
-// forbids everything else, the beginning of a page, and how texts of others are cleaned.
+// Package sheet holds the common parts of all our web pages: the style sheet, the content security policy that forbids
+// everything else, the beginning of a page, and the cleaning of foreign texts.
 package sheet

@@ -15,7 +15,7 @@ var source string
 var comments = regexp.MustCompile(`(?s)/\*.*?\*/\s*`)
 
 // Style returns the content of a page's style element: the common style sheet and the page's own rules, without
-// comments, which html/template would take out after [Policy] computed the hash.
+// comments, which html/template would remove after [Policy] computed the hash.
 func Style(own ...string) string {
 	var all []string
 	for _, text := range append([]string{source}, own...) {
@@ -30,12 +30,12 @@ func Policy(style string) string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'; base-uri 'none'; form-action 'none'"
 }
 
-// Opening returns what a page begins with, up to the name of the command that made it.
+// Opening returns the beginning of a page, up to the name of the command that made it.
 func Opening(generator string) string {
 	return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"generator\" content=\"" + generator + "\">\n"
 }
 
-// Plain replaces characters that steer a terminal or turn the direction of text, such as a class name could have.
+// Plain replaces characters that control a terminal or reverse the direction of text, which a class name could have.
 func Plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

@@ -13,7 +13,7 @@ import (
 
 // Options are the choices of an export.
 type Options struct {
-	// Encoded makes one input of samples as the network takes them, in place of columns or of images.
+	// Encoded makes one input of encoded samples, the network's own input, in place of columns or of images.
 	Encoded bool
 }
 
@@ -33,11 +33,11 @@ type Signature struct {
 	Outputs []Value `json:"outputs"`
 }
 
-// maxFile bounds a file, which Protocol Buffers does at 2 GiB. Half of a GiB is left for what isn't a parameter.
+// maxFile bounds the parameters of a file. Protocol Buffers allows 2 GiB; half a GiB is left for all else.
 const maxFile = 3 << 29
 
 // Export returns a released model as a file of ONNX. m must have its layers, and parameters be in the layouts of
-// [models.ToPyTorch]. The error says what can't be exported.
+// [models.ToPyTorch]. The error names the part that can't be exported.
 func Export(m release.Model, parameters []train.Parameter, o Options) ([]byte, Signature, error) {
 	file, signature, err := export(m, parameters, o)
 	if err != nil {
@@ -143,7 +143,7 @@ func (n *network) normalised(name string, image release.Image) (string, error) {
 		return n.floats([]int{1, channels, 1, 1}, values...)
 	}
 	x := n.cast(n.input(name, uint8s, "bytes", image.Shape...), float)
-	// byte/(255 std) - mean/std has one rounding of a constant less than the definition.
+	// byte/(255 std) - mean/std has one rounding of a constant fewer than the definition.
 	x = n.op("Div", []string{x, each(func(i int) float64 { return 255 * image.Std[i] })})
 	return n.op("Sub", []string{x, each(func(i int) float64 { return image.Mean[i] / image.Std[i] })}), nil
 }

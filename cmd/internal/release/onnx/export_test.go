@@ -67,7 +67,7 @@ func near(got, want []float64) bool {
 	})
 }
 
-// Each sample is computed by hand. Row by row: a is 46 → 30 (clipped) → 4; missing → 40 → 4 with the indicator; 20 → 2.
+// Samples were computed by hand. Row by row: a is 46 → 30 (clipped) → 4; missing → 40 → 4 with the indicator; 20 → 2.
 const mixed = `{"label": {"name": "y"}, "shape": [9], "columns": [
 	{"name": "a", "clip": {"low": 0, "high": 30}, "scale": {"shift": 10, "divisor": 5}, "missing": {"fill": 40, "indicator": true}},
 	{"name": "class", "categories": ["x", "", "<y>"]},
@@ -155,7 +155,7 @@ func TestExportRefuses(t *testing.T) {
 	}
 }
 
-// A model without a temperature has that of 1: its probabilities are the softmax of its outputs.
+// A model without a temperature has temperature 1: its probabilities are the softmax of its outputs.
 func TestExportWithoutTemperature(t *testing.T) {
 	m, parameters := linear(release.Classification, mixed, nil, []float32{0, 1}, []float32{1, 2}, []float32{3, 4})
 	m.Temperature = 0

@@ -8,7 +8,7 @@ const (
 	opsetVersion = 13
 )
 
-// graph is a graph under construction. Its values are known by their names.
+// graph is a graph under construction. Names identify its values.
 type graph struct {
 	nodes, constants []message
 	inputs, outputs  []Value
@@ -16,7 +16,7 @@ type graph struct {
 	size             int // bytes of the constants
 }
 
-// unique returns a name that no value has, by the wanted one.
+// unique returns an unused name, made from the wanted one.
 func (g *graph) unique(wanted string) string {
 	name := wanted
 	for i := 1; g.used[name]; i++ {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// schema is a table's schema as model.json has it: see docs/model-format.md.
+// schema is a table's schema in model.json: see docs/model-format.md.
 type schema struct {
 	Label struct {
 		Clip  *clip  `json:"clip"`
@@ -72,7 +72,7 @@ func (g *graph) columns(s *schema, shape []int) (string, error) {
 }
 
 // categories returns the one-hot values [N, categories] of positions. A runtime fails at a position that isn't in the
-// list; a negative one, which Gather counts from the end, is made one behind the list before.
+// list. Gather counts negative positions from the end, so they are first replaced by the position after the list.
 func (g *graph) categories(c column) string {
 	position := g.input(c.Name, int64s, positionIn(c.Categories))
 	all := make([]int64, len(c.Categories))
@@ -86,7 +86,7 @@ func (g *graph) categories(c column) string {
 	return g.cast(g.op("Equal", []string{g.unsqueeze(found, 1), list64}), float)
 }
 
-// numbers returns the values [N, width] of a column, and those of its indicator, which a single value can have.
+// numbers returns the values [N, width] of a column and, if it has single values, of its indicator.
 func (g *graph) numbers(c column) []string {
 	x := g.input(c.Name, double, c.meaning(), c.Shape...)
 	if len(c.Shape) == 0 {
@@ -127,8 +127,8 @@ func (g *graph) clip(x string, c clip) string {
 	return g.op("Clip", []string{x, g.double(c.Low), g.double(c.High)})
 }
 
-// numbers returns the words that are numbers, such as -999: a cell may have any notation of them. A column of doubles
-// has no others.
+// numbers returns the words that are numbers, such as -999: a cell may have any notation of them. Other words can't
+// occur in a column of doubles.
 func (m missing) numbers() (out []float64) {
 	for _, w := range m.Words {
 		if v, err := strconv.ParseFloat(w, 64); err == nil && strings.Trim(w, "0123456789.+-eE") == "" {

@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// message is an encoded message of Protocol Buffers. The numbers of fields are those of onnx.proto.
+// message is an encoded message of Protocol Buffers. onnx.proto has the numbers of fields.
 type message []byte
 
-// The types of fields that this package writes: a number, and a length before so many bytes.
+// The types of fields that this package writes: a number, and a length followed by that many bytes.
 const (
 	varintField = 0
 	bytesField  = 2

@@ -8,24 +8,23 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Classification measures outputs of a classification. NaN stands for what isn't defined.
+// Classification measures outputs of a classification. NaN means undefined.
 type Classification struct {
 	Accuracy float64
-	// LogLoss is the mean of -ln p over samples, p being the probability of the sample's class.
+	// LogLoss is the mean of -ln p over samples, where p is the probability of the sample's class.
 	LogLoss float64
 	// CalibrationError is the expected calibration error: the samples are put into [Bins] bins of equal width by the
 	// probability of their predicted class, and the gaps between a bin's accuracy and its mean probability are averaged
 	// with the bins' numbers of samples as weights (Guo et al., 2017). The bins are (0, 1/15], (1/15, 2/15], …
 	CalibrationError float64
 	// AUC is the area under the ROC curve, exact, with ties counted half: of the second class if there are two, else
-	// the mean over each class against the rest. Classes that all samples have, or none, have no curve and are left
-	// out.
+	// the mean over each class against the rest. Classes of all samples, or of none, have no curve and are left out.
 	AUC float64
-	// F1 is 2 TP/(2 TP + FP + FN): of the second class if there are two, else the mean over classes. Classes that
-	// neither occur nor are predicted have none and are left out.
+	// F1 is 2 TP/(2 TP + FP + FN): of the second class if there are two, else the mean over classes. It leaves out
+	// classes that neither occur nor are predicted.
 	F1 float64
-	// Confusion has for each class a row, and in it for each class the number of samples of the first that are
-	// predicted as the second. It is nil for more than [MaxConfusion] classes.
+	// Confusion[i][j] is the number of samples of class i that are predicted as class j. It is nil for more than
+	// [MaxConfusion] classes.
 	Confusion [][]int
 }
 
@@ -121,8 +120,9 @@ func ofClasses(classes int, measure func(class int) float64) float64 {
 	return sum / defined // NaN for none
 }
 
-// logOdds writes ln(p/(1-p)) into z for the softmax p of z, whose largest value is 0: unlike p it tells probabilities
-// near 1 apart. Samples with the same values in another order have the same odds in that order, to the last bit.
+// logOdds writes ln(p/(1-p)) into z for the softmax p of z, whose largest value is 0: unlike p, it distinguishes
+// probabilities near 1. Samples with the same values in another order have the same odds in that order, to the last
+// bit.
 func logOdds(z []float64) {
 	if len(z) == 2 {
 		z[0], z[1] = z[0]-z[1], z[1]-z[0] // in exact order
@@ -154,8 +154,8 @@ func softplus(x float64) float64 {
 	return math.Log1p(math.Exp(x))
 }
 
-// area returns the share of pairs of a sample of the class and another one in which the former has the higher score,
-// with ties counted half; NaN if there is no pair.
+// area returns the share of pairs, of a sample of the class and a sample of another class, in which the former has the
+// higher score, with ties counted half; NaN if there is no pair.
 func area(scores []float64, labels []int32, class int32) float64 {
 	order := make([]int, len(scores))
 	for i := range order {

@@ -26,8 +26,8 @@ func TestTwoClassesByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Each sample has a bin of its own, but those surest by .8: the second is wrong and the fifth right. The others'
-	// gaps are .1, .4 and .7, and theirs is |.5-.8| of two.
+	// Each sample has its own bin, except for the two with .8: the second is wrong and the fifth right. The others'
+	// gaps are .1, .4 and .7, and the gap of these two is |.5-.8|.
 	for what, v := range map[string][2]float64{
 		"accuracy": {c.Accuracy, 3.0 / 5},
 		"log loss": {c.LogLoss, -(math.Log(.9) + math.Log(.2) + math.Log(.6) + math.Log(.3) + math.Log(.8)) / 5},
@@ -52,7 +52,7 @@ func TestFourClassesByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// AUC: of class 0, .7 and .4 against .2 and .1: 1. Of class 1, .5 and .2 against .1 and .3: 3 of 4. F1: 1, 2/3
+	// AUC: for class 0, .7 and .4 against .2 and .1: 1. For class 1, .5 and .2 against .1 and .3: 3 of 4. F1: 1, 2/3
 	// and 0.
 	if c.Accuracy != .75 || !near(c.AUC, (1+.75)/2, 1e-12) || !near(c.F1, (1+2.0/3+0)/3, 1e-12) {
 		t.Errorf("%+v", c)
@@ -67,7 +67,7 @@ func TestFourClassesByHand(t *testing.T) {
 	}
 }
 
-// What isn't defined is NaN, and nothing else is.
+// Undefined measures are NaN, and no others.
 func TestUndefined(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for name, c := range map[string]struct {
@@ -125,7 +125,7 @@ func drawn(t *rapid.T, atLeast int) (logits []float32, labels []int32, classes i
 	return rapid.SliceOfN(logit, n*classes, n*classes).Draw(t, "logits"), labels, classes
 }
 
-// The measures are those of their definitions: probabilities by the definition of softmax, pairs one by one.
+// The measures equal their definitions: probabilities by the definition of softmax, pairs one by one.
 func TestClassifyByDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		logits, labels, classes := drawn(t, 1)

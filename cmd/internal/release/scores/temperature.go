@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// The bounds of a temperature. Beyond them probabilities are as good as certain, or equal.
+// The bounds of a temperature. Beyond them probabilities are almost certain, or almost equal.
 const (
 	minTemperature = 1.0 / 20
 	maxTemperature = 1000
@@ -14,13 +14,13 @@ const (
 
 // Temperature returns the T above 0 for which softmax(logits/T) has the smallest log loss on labelled samples (Guo et
 // al., "On Calibration of Modern Neural Networks", 2017), between 1/20 and 1000, rounded to four digits. logits has a
-// row of classes values for each label. ok is false where no T is better than another, or where a logit isn't finite:
-// then the temperature is 1.
+// row of classes values for each label. ok is false if no T is better than another, or if a logit isn't finite: then
+// the temperature is 1.
 //
-// A few samples that the model separates perfectly would make every probability certain. So the loss takes a label to
-// be right as often as Laplace's rule of succession says after n right ones, (n+1)/(n+2), and otherwise each other
-// class equally often. This weighs about one sample in all: it limits the certainty that n samples can show, and
-// vanishes as n grows.
+// A few samples that the model separates perfectly would make every probability certain. So the loss smooths the
+// labels: a label is right with probability (n+1)/(n+2), by Laplace's rule of succession after n right ones, and
+// otherwise each other class is equally likely. This weighs about one sample in all: it limits the certainty that n
+// samples can show, and vanishes as n grows.
 func Temperature(logits []float32, labels []int32, classes int) (t float64, ok bool, err error) {
 	if err := check(logits, labels, classes); err != nil {
 		return 1, false, err
@@ -48,7 +48,7 @@ func Temperature(logits []float32, labels []int32, classes int) (t float64, ok b
 			high = middle
 		}
 	}
-	// Processors round the last digits of exp differently; four digits are more than any sample decides.
+	// Processors round the last digits of exp differently; four digits are more than any sample determines.
 	t, err = strconv.ParseFloat(strconv.FormatFloat(math.Exp(low), 'g', 4, 64), 64)
 	return t, true, err
 }
@@ -67,7 +67,7 @@ func slopeOfLoss(logits []float32, labels []int32, classes int, inverse float64)
 		}
 		var total, mean, target float64
 		for k, v := range row {
-			z := float64(v) - largest // equal logits are exactly 0, whatever they are
+			z := float64(v) - largest // equal logits are exactly 0, for any value
 			p := math.Exp(z * inverse)
 			total += p
 			mean += p * z

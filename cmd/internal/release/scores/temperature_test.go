@@ -38,7 +38,7 @@ func TestTemperatureMinimizes(t *testing.T) {
 		}
 		best := smoothedLoss(logits, labels, classes, got)
 		for logT := math.Log(0.05); logT <= math.Log(1000); logT += 0.05 {
-			// Four digits of T cost a millionth of the loss at most, and rounding less.
+			// Four digits of T cost at most a millionth of the loss, and rounding less.
 			if other := smoothedLoss(logits, labels, classes, math.Exp(logT)); other < best-1e-5*(1+math.Abs(best)) {
 				t.Fatalf("%v has loss %v, and %v has %v", got, best, math.Exp(logT), other)
 			}
@@ -46,7 +46,7 @@ func TestTemperatureMinimizes(t *testing.T) {
 	})
 }
 
-// By hand: n samples whose two logits differ by d, the larger one always right, are as certain as the targets say:
+// By hand: n samples whose two logits differ by d, the larger one always right, are as certain as the targets:
 // 1/(1+e^(-d/T)) = (n+1)/(n+2), so T = d/ln(n+1). Without smoothing T would go to 0.
 func TestTemperatureOfPerfectSeparation(t *testing.T) {
 	for _, c := range []struct {
@@ -65,8 +65,8 @@ func TestTemperatureOfPerfectSeparation(t *testing.T) {
 	}
 }
 
-// Labels that are drawn from softmax(logits/T) have temperature T, whatever T is. Seed 1; the standard error of ln T is
-// below 0.02 with these logits and 20,000 samples.
+// Labels drawn from softmax(logits/T) have temperature T, for any T. Seed 1; the standard error of ln T is below 0.02
+// with these logits and 20,000 samples.
 func TestTemperatureIsFound(t *testing.T) {
 	for _, want := range []float64{0.2, 1, 3, 30} {
 		r := rand.New(rand.NewPCG(1, 2))
@@ -90,8 +90,8 @@ func TestTemperatureIsFound(t *testing.T) {
 	}
 }
 
-// Outputs that say nothing, and those without a meaning, have no temperature; outputs that are always wrong are at the
-// upper bound, and outputs too small to be certain at the lower one.
+// Constant outputs, and outputs that aren't finite, have no temperature; outputs that are always wrong are at the upper
+// bound, and outputs too small to be certain at the lower one.
 func TestTemperatureAtTheEdges(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for name, c := range map[string]struct {

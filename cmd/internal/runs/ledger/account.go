@@ -11,13 +11,13 @@ import (
 // Total is the cost of several releases together. All of it is private.
 type Total struct {
 	Releases int `json:"releases"` // with a guarantee
-	Void     int `json:"void"`     // without any guarantee, which nothing below covers
+	Void     int `json:"void"`     // without any guarantee; no field below covers them
 
 	Epsilon float64 `json:"epsilon"` // of all together, at Delta
 	Delta   float64 `json:"delta"`
-	Bound   string  `json:"bound"` // what gave Epsilon, in words
+	Bound   string  `json:"bound"` // the source of Epsilon, in words
 
-	// The sums of the releases' own epsilons and deltas, which are a guarantee of all together too. SumDelta is larger
+	// The sums of the releases' own epsilons and deltas, which also guarantee all of them together. SumDelta is larger
 	// than Delta if there are several.
 	SumEpsilon float64 `json:"sum_epsilon"`
 	SumDelta   float64 `json:"sum_delta"`
@@ -26,7 +26,7 @@ type Total struct {
 // Account is the state of a data set: its releases so far, and the planned ones.
 type Account struct {
 	Data     []Data    // the recorded data sets that count as this one
-	Releases []Release // recorded, the oldest first; planned ones that are recorded already are left out
+	Releases []Release // recorded, the oldest first, without planned ones that are recorded already
 	Planned  []Release
 
 	Spent Total // of Releases
@@ -35,7 +35,7 @@ type Account struct {
 	Budgets []Standing // the standing budgets, none if there is none
 }
 
-// Line says in one line what was released of a data set and, if there is a planned release, what it makes.
+// Line describes in one line the releases of a data set and, if there are planned releases, the total with them.
 func (a Account) Line(name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", printable(name), releases(a.Spent.Releases))
@@ -88,10 +88,10 @@ func releases(n int) string {
 	return fmt.Sprintf("%d releases so far", n)
 }
 
-// up prints an epsilon with up to four decimals, and never less than it is.
+// up prints an epsilon with up to four decimals, rounded up.
 func up(v float64) string { return decimals(v, 1) }
 
-// down prints what is left of a budget, and never more than it is.
+// down prints the rest of a budget, rounded down.
 func down(v float64) string { return decimals(v, -1) }
 
 func decimals(v, sign float64) string {

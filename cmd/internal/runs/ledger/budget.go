@@ -13,15 +13,15 @@ type Budget struct {
 	Delta   float64
 }
 
-// Standing is a budget and what is spent of it. A budget may be below what is spent; it refuses every release then.
+// Standing is a budget and the amount spent. A budget may be below the amount spent; it then refuses every release.
 type Standing struct {
 	Budget
 	Spent Total // of the recorded releases, at the budget's delta
 	With  Total // of these and the planned ones
 }
 
-// Left returns what the budget's epsilon exceeds what is spent by, at least 0. By composition a release of a somewhat
-// larger epsilon may fit.
+// Left returns the rest of the budget's epsilon, at least 0. By composition a release of a somewhat larger epsilon may
+// fit.
 func (s Standing) Left() float64 { return max(0, s.Epsilon-s.Spent.Epsilon) }
 
 // refusal returns an error if the planned releases don't fit into the budget.

@@ -17,7 +17,7 @@ func setBudget(t testing.TB, l *Ledger, d Data, epsilon, delta float64) {
 	}
 }
 
-// A budget lets releases through as long as all together meet it, and no further.
+// A budget allows releases as long as all together meet it, and no more.
 func TestStandingBudget(t *testing.T) {
 	l, d := open(t, t.TempDir()), rows("a.csv", span(0, 100)...)
 	setBudget(t, l, d, 3, 1e-5)
@@ -47,9 +47,9 @@ func TestStandingBudget(t *testing.T) {
 	}
 	record(t, l, gaussian(t, "0", d, 4, 1e-5)) // resumed, it isn't another release
 	setBudget(t, l, d, 0.1, 1e-5)
-	record(t, l, gaussian(t, "0", d, 4, 1e-5)) // nor is it refused if the budget is below what is spent by now
+	record(t, l, gaussian(t, "0", d, 4, 1e-5)) // nor is it refused if the budget is below the amount spent
 	setBudget(t, l, d, 3, 1e-5)
-	// A release of other data isn't refused, nor one that nearly costs nothing.
+	// A release of other data isn't refused, nor one that costs almost nothing.
 	record(t, l, gaussian(t, "other", rows("b.csv", span(500, 600)...), 0.5, 1e-5), gaussian(t, "small", d, 1e4, 1e-5))
 
 	void := gaussian(t, "void", d, 1e6, 1e-5)
@@ -66,7 +66,7 @@ func TestStandingBudget(t *testing.T) {
 	}
 }
 
-// A budget is at its own delta, whatever the deltas of the releases: a smaller one takes a larger epsilon.
+// A budget is at its own delta, for any deltas of the releases: a smaller delta takes a larger epsilon.
 func TestBudgetOfASmallerDelta(t *testing.T) {
 	l, d := open(t, t.TempDir()), Named("mnist", 60000)
 	r := gaussian(t, "1", d, 4, 1e-5)
@@ -78,7 +78,7 @@ func TestBudgetOfASmallerDelta(t *testing.T) {
 	}
 }
 
-// A release's own epsilon at the budget's delta fits into a budget of just that epsilon.
+// A release fits into a budget of exactly its own epsilon at the budget's delta.
 func TestBudgetOfOneRelease(t *testing.T) {
 	d := Named("mnist", 60000)
 	event := accountant.Variant1(0.1, accountant.Poisson{Mean: 3}, accountant.DPSGD(0.05, 2, 100))
@@ -91,7 +91,7 @@ func TestBudgetOfOneRelease(t *testing.T) {
 	record(t, l, Release{Run: "1", Data: d, Event: event, Epsilon: g.Epsilon, Delta: 1e-5})
 }
 
-// Whatever was recorded before or in between, a budget counts all data that the new release connects.
+// Whatever was recorded earlier, a budget counts all data that the new release connects.
 func TestBudgetsOfConnectedData(t *testing.T) {
 	a, b, bridge := rows("a.csv", span(0, 100)...), rows("b.csv", span(200, 300)...), rows("bridge.csv", span(50, 250)...)
 	l := open(t, t.TempDir())
@@ -103,7 +103,7 @@ func TestBudgetsOfConnectedData(t *testing.T) {
 	if _, err := l.Record(t.Context(), gaussian(t, "bridge", bridge, 1e3, 1e-5)); !errors.As(err, &refused) || refused.Spent.Releases != 2 {
 		t.Fatalf("%v, want a refusal that counts both", err)
 	}
-	// A budget for one of them is a budget for all.
+	// A budget for one data set is a budget for all connected ones.
 	setBudget(t, l, bridge, 1.01*exactGaussian(1/math.Sqrt(0.5+1e-6), 1e-5), 1e-5)
 	record(t, l, gaussian(t, "bridge", bridge, 1e3, 1e-5))
 	if b, err := l.store.read(); err != nil || len(b.budgets) != 2 || b.budgets[0].Epsilon != b.budgets[1].Epsilon {

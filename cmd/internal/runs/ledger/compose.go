@@ -21,8 +21,8 @@ const mostBest = 16
 // sumBound is the name of the bound by simple addition.
 const sumBound = "sum of the epsilons and deltas of all releases"
 
-// A composer turns releases into totals. It remembers epsilons, since a ledger is asked the same several times. It is
-// safe for concurrent use.
+// A composer turns releases into totals. It caches epsilons, since callers ask a ledger for the same ones repeatedly.
+// It is safe for concurrent use.
 type composer struct {
 	mu    sync.Mutex
 	known map[string]accountant.Guarantee
@@ -92,7 +92,7 @@ func sumUp(all []Release, value func(Release) float64) float64 {
 	for _, r := range all {
 		sum.Add(sum, big.NewFloat(value(r)))
 	}
-	v, _ := sum.SetPrec(53).Float64() // the last step rounds up, if any does
+	v, _ := sum.SetPrec(53).Float64() // only this step may round, and it rounds up
 	return v
 }
 
@@ -142,9 +142,9 @@ func composed(groups []group) accountant.Event {
 	return accountant.Composed{Events: parts}
 }
 
-// epsilon returns the epsilon of the composition of groups at delta. For up to mostBest groups that is mode best's. For
-// more it is the smaller of two: mode tight's of all, and the sum of mode best's of the most frequent ones and of mode
-// tight's of the others, at half of delta each.
+// epsilon returns the epsilon of the composition of groups at delta. For up to mostBest groups it is mode best's. For
+// more it is the smaller of two bounds: mode tight's for all, and the sum of mode best's for the most frequent ones and
+// mode tight's for the others, at half of delta each.
 func (c *composer) epsilon(groups []group, delta float64) (accountant.Guarantee, error) {
 	if len(groups) <= mostBest {
 		return c.guarantee(groups, delta, accountant.Best)

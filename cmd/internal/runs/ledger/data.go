@@ -13,7 +13,7 @@ import (
 type Data struct {
 	Name   string         `json:"name"`             // of the data set, or of the file
 	Rows   int            `json:"rows"`             // number of training rows
-	Sketch *sketch.Sketch `json:"sketch,omitempty"` // of a person's own file; nil for a set that is known by its name
+	Sketch *sketch.Sketch `json:"sketch,omitempty"` // of a person's own file; nil for a set known by its name
 }
 
 // Named returns a data set that is known by its name, such as mnist.
@@ -21,16 +21,16 @@ func Named(name string, rows int) Data {
 	return Data{Name: strings.ToValidUTF8(name, "\ufffd"), Rows: rows}
 }
 
-// OfFile returns a person's own file of rows, by its name, which is for people, and the sketch of its content, which
-// alone decides what counts as the same data.
+// OfFile returns a person's own file of rows. Its name is for people; only the sketch of its content decides what
+// counts as the same data.
 func OfFile(name string, rows int, s sketch.Sketch) Data {
 	d := Named(name, rows)
 	d.Sketch = &s
 	return d
 }
 
-// shared is the share of the smaller file's rows from which two files count as one data set. A sketch estimates the
-// share; at half of the 5 % that are promised, an unlucky sketch still finds them.
+// shared is the minimum share of the smaller file's rows for two files to count as one data set. A sketch estimates the
+// share. The limit is half of the promised 5 %, so that an unlucky sketch still finds them.
 const shared = 0.025
 
 // overlaps reports whether d and o count as one data set.
@@ -63,7 +63,7 @@ func (d Data) check() error {
 	return nil
 }
 
-// printable replaces the characters of a name by which it could steer a terminal.
+// printable replaces the characters of a name that could control a terminal.
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

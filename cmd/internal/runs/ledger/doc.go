@@ -8,28 +8,28 @@
 // A data set with a name, such as mnist, is known by the name: all its editions count together. A person's own file is
 // known by the sketch of its content ([github.com/dptrain/dptrain/internal/sketch]). Two files of which one has more
 // than about 5 % of the smaller one's rows count as one data set. So do files that a chain of such files connects: a
-// row could be in all of them, and then it is in all releases. Files that have fewer rows in common are accounted for
-// apart, so a row that two of them share has the releases of both against it.
+// row could be in all of them, and then it is in all releases. Files with fewer common rows are accounted for
+// separately, so a row that two of them share bears the cost of both files' releases.
 //
 // # What the numbers mean
 //
-// Releases compose: if one row more or less changes each data set by at most that row, the released folders together
-// have the guarantee of the composed events. The composition takes the settings of the releases as fixed in advance.
-// A person who chooses the noise or the budget of a release by what an earlier one revealed about the private rows
-// leaves what it covers. So the numbers are for settings that are chosen by public reasons.
+// Releases compose: if adding or removing one row changes each data set by at most that row, the released folders
+// together have the guarantee of the composed events. The composition takes the settings of the releases as fixed in
+// advance. It doesn't cover a person who chooses the noise or the budget of a release by what an earlier release
+// revealed about the private rows. So the numbers are for settings chosen for public reasons.
 //
 // A release without any guarantee, because its seed is known or it has no noise, composes with nothing. Such releases
-// are listed and counted apart: no epsilon covers them.
+// are listed and counted separately: no epsilon covers them.
 //
 // # Privacy
 //
 // A ledger is private: it holds hashes of rows, and which releases exist can depend on private rows. Its file has mode
-// 0600. There is no way to remove a release, since what was released can't be taken back: a run that was interrupted
-// or diverged counts like any other.
+// 0600. There is no way to remove a release, since a release can't be taken back: a run that was interrupted or
+// diverged counts like any other.
 //
 // # Durability
 //
 // The ledger is one file. A writer locks a file beside it, writes a new file, syncs it, renames it over the old one and
-// syncs the folder. So a crash leaves the old file or the new one, readers need no lock, and two processes lose nothing
-// of each other. A file that is damaged, or that a newer version wrote, is an error, and is never written over.
+// syncs the folder. So a crash leaves the old file or the new one, readers need no lock, and two processes don't lose
+// each other's records. A file that is damaged, or that a newer version wrote, is an error, and is never written over.
 package ledger

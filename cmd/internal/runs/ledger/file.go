@@ -58,7 +58,7 @@ func (b *book) all() []Data {
 	return all
 }
 
-// The JSON form of the file. The checksum is that of the member ledger without blanks between its tokens.
+// The JSON form of the file. The checksum is of the member ledger, without blanks between its tokens.
 type fileJSON struct {
 	Version int             `json:"version"`
 	SHA256  string          `json:"sha256"`

@@ -2,5 +2,5 @@
 
 package ledger
 
-// limitFiles does nothing: no test asks for it here.
+// limitFiles does nothing: no test calls it here.
 func limitFiles() {}

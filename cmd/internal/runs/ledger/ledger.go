@@ -44,8 +44,8 @@ func (l *Ledger) Releases() ([]Release, error) {
 	return b.releases, nil
 }
 
-// Account returns the state of a data set, and of what planned releases would make of it. A planned release that is
-// recorded already, by its run's id, counts as planned.
+// Account returns the state of a data set, without and with the planned releases. A planned release that is recorded
+// already, by its run's id, counts as planned.
 func (l *Ledger) Account(data Data, planned ...Release) (Account, error) {
 	planned, err := checkedAll(planned)
 	if err != nil {
@@ -58,7 +58,7 @@ func (l *Ledger) Account(data Data, planned ...Release) (Account, error) {
 	return b.account(&l.composer, data, planned)
 }
 
-// DataSets returns all recorded data sets, those that count as one together.
+// DataSets returns all recorded data sets, grouped by which of them count as one.
 func (l *Ledger) DataSets() ([][]Data, error) {
 	b, err := l.store.read()
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *book) dataSets() (sets [][]Data) {
 	return sets
 }
 
-// Accounts returns the state of every data set, those of DataSets.
+// Accounts returns the state of every data set of DataSets.
 func (l *Ledger) Accounts() ([]Account, error) {
 	b, err := l.store.read()
 	if err != nil {
@@ -138,8 +138,8 @@ func (l *Ledger) Record(ctx context.Context, r Release) (Account, error) {
 	return account, err
 }
 
-// RecordAll is Record for several releases of one data set: it adds all of them or none. It returns no account, so if
-// no budget stands it costs no accounting.
+// RecordAll is Record for several releases of one data set: it adds all of them or none. It returns no account, so
+// without a standing budget it needs no accounting.
 func (l *Ledger) RecordAll(ctx context.Context, releases []Release) error {
 	releases, err := checkedAll(releases)
 	if err != nil {
@@ -154,7 +154,7 @@ func (l *Ledger) RecordAll(ctx context.Context, releases []Release) error {
 		for _, r := range releases {
 			if o, ok := known[r.Run]; !ok {
 				fresh = append(fresh, r)
-				known[r.Run] = r // a file in which a run stood twice would be a damaged one
+				known[r.Run] = r // a file with a run twice would be a damaged one
 			} else if err := l.compare(o, r); err != nil {
 				return false, err
 			}
@@ -187,14 +187,14 @@ func (l *Ledger) compare(recorded, r Release) error {
 }
 
 // SetBudget sets the standing budget of a data set, and changes the budgets of all data that count as the same to it.
-// It may be below what is spent, and refuses all releases then.
+// The budget may be below the amount spent; it then refuses all releases.
 func (l *Ledger) SetBudget(ctx context.Context, data Data, epsilon, delta float64) error {
 	budget := Budget{data, epsilon, delta}
 	if err := budget.check(); err != nil {
 		return err
 	}
 	return l.change(ctx, func(b *book) (bool, error) {
-		// A budget that was set for a larger file stays, with the new values: it connects data that this one may not.
+		// A budget that was set for a larger file stays, with the new values: it may connect other data.
 		known := false
 		for _, i := range b.budgetsOf(data) {
 			known = known || b.budgets[i].Data.equal(data)

@@ -31,7 +31,7 @@ func span(low, high int) (numbers []int) {
 	return numbers
 }
 
-// gaussian returns a release by a Gaussian mechanism, with the epsilon of its own by the accountant.
+// gaussian returns a release by a Gaussian mechanism, with its own epsilon by the accountant.
 func gaussian(t testing.TB, run string, d Data, noise, delta float64) Release {
 	t.Helper()
 	r, err := byGaussian(run, d, noise, delta)
@@ -126,7 +126,7 @@ func TestGaussiansCompose(t *testing.T) {
 	}
 }
 
-// More different events than mode best takes are bounded from above by a sharper and a faster part.
+// More different events than mode best takes are bounded by a sharper and a faster part.
 func TestManyDifferentReleases(t *testing.T) {
 	l, d := open(t, t.TempDir()), Named("mnist", 60000)
 	var all []Release
@@ -142,7 +142,7 @@ func TestManyDifferentReleases(t *testing.T) {
 	}
 }
 
-// Where the sum of the two parts wins, each has half of delta: the sum isn't below the exact one.
+// If the sum of the two parts wins, each has half of delta: the sum isn't below the exact epsilon.
 func TestPartsHaveHalfOfDeltaEach(t *testing.T) {
 	l, d := open(t, t.TempDir()), Named("mnist", 60000)
 	all := []Release{gaussian(t, "last", d, 999, 1e-5)} // last as text too
@@ -161,7 +161,7 @@ func TestPartsHaveHalfOfDeltaEach(t *testing.T) {
 	}
 	sum := 0.0
 	for mode, part := range map[accountant.Mode][]group{accountant.Best: groups[:mostBest], accountant.Tight: groups[mostBest:]} {
-		g, err := l.composer.guarantee(part, 5e-6, mode) // which it remembers
+		g, err := l.composer.guarantee(part, 5e-6, mode) // which the composer caches
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,11 +172,11 @@ func TestPartsHaveHalfOfDeltaEach(t *testing.T) {
 	}
 }
 
-// A total at a fixed delta is never given at another one; without one, it is the sums where these have the smaller
-// epsilon.
+// A total at a fixed delta is never at another one. Without a fixed delta the total is the sums if these have the
+// smaller epsilon.
 func TestSums(t *testing.T) {
 	d := Named("x", 10)
-	// Statements that are far below what their events cost, so that only the sums can be the smaller.
+	// Statements far below the cost of their events, so that only the sums can be smaller.
 	all := []Release{gaussian(t, "1", d, 1, 1e-5), gaussian(t, "2", d, 1, 1e-6)}
 	all[0].Epsilon, all[1].Epsilon = 0.25, 0.5
 	var c composer
@@ -237,7 +237,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// Files count as one data set if they share rows, by a chain of others too, and named data sets by their name.
+// Files count as one data set if they share rows, directly or by a chain of others. Named ones count by name.
 func TestWhatCountsAsOneDataSet(t *testing.T) {
 	first, second, third := rows("a.csv", span(0, 1000)...), rows("b.csv", span(900, 1900)...), rows("c.csv", span(1850, 2850)...)
 	apart := rows("a.csv", span(5000, 6000)...)
@@ -364,7 +364,7 @@ func TestTunings(t *testing.T) {
 	}
 }
 
-// Several releases are recorded at once, or none of them; what is recorded already is left alone.
+// Several releases are recorded at once, or none of them; earlier records stay as they are.
 func TestRecordAll(t *testing.T) {
 	l, d := open(t, t.TempDir()), Named("mnist", 60000)
 	a, b, c := gaussian(t, "a", d, 4, 1e-5), gaussian(t, "b", d, 4, 1e-5), gaussian(t, "c", d, 4, 1e-5)
@@ -399,8 +399,8 @@ func TestRecordAll(t *testing.T) {
 	}
 }
 
-// A run that is given twice is recorded once: a file in which it stood twice would be a damaged one. Two runs of one id
-// are an error.
+// A run that is given twice is recorded once: a file with a run twice would be a damaged one. Two runs of one id are an
+// error.
 func TestRecordAllOfOneRunTwice(t *testing.T) {
 	l := open(t, t.TempDir())
 	mnist := Named("mnist", 60000)

@@ -88,12 +88,12 @@ func start(t *testing.T, dir, run, step string) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, &complaint
 }
 
-// Of several processes that race for what is left of a budget, as many win as fit.
+// If several processes race for the rest of a budget, as many win as fit.
 func TestProcessesRaceForABudget(t *testing.T) {
 	dir := t.TempDir()
 	const fit, racers = 3, 8
 	l := open(t, dir)
-	// Between what fit and fit + 1 mechanisms of noise 4 cost together.
+	// Between the cost of fit and of fit + 1 mechanisms of noise 4.
 	setBudget(t, l, Named("mnist", 1), (exactGaussian(4/math.Sqrt(fit), 1e-5)+exactGaussian(4/math.Sqrt(fit+1), 1e-5))/2, 1e-5)
 	var all []*exec.Cmd
 	for i := range racers {
@@ -113,7 +113,7 @@ func TestProcessesRaceForABudget(t *testing.T) {
 	}
 }
 
-// A writer that is killed between any two steps leaves the old ledger or the new one, and the next one goes on.
+// A writer that is killed between any two steps leaves the old ledger or the new one, and the next writer goes on.
 func TestKilledWriters(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs [1*") // no pattern
 	l := open(t, dir)

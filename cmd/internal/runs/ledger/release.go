@@ -21,15 +21,15 @@ type Release struct {
 	Void    bool      // no guarantee holds: the seed is known, or there is no noise
 	Began   time.Time // recorded in UTC
 
-	// Whose the guarantee is, if not a row's: the column that says whose a row is, and the most rows that were kept
-	// of each.
+	// The unit of the guarantee, if not a row: the column that names each row's unit, and the maximum number of rows
+	// kept of each.
 	Unit        string
 	RowsPerUnit int
 
 	Version string // of the program
 }
 
-// checked returns r as it is recorded, or an error for one that can't be.
+// checked returns r in its recorded form, or an error if it can't be recorded.
 func (r Release) checked() (Release, error) {
 	r.Began = r.Began.UTC().Round(0)
 	if r.Run == "" {
@@ -39,7 +39,7 @@ func (r Release) checked() (Release, error) {
 		return r, fmt.Errorf("release of run %s: %w", r.Run, err)
 	}
 	if r.Void {
-		// What it states holds for nothing, and JSON lacks infinities.
+		// A void statement means nothing, and JSON lacks infinities.
 		if math.IsNaN(r.Epsilon+r.Delta) || math.IsInf(r.Epsilon+r.Delta, 0) {
 			r.Epsilon, r.Delta = 0, 0
 		}

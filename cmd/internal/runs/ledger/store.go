@@ -25,13 +25,13 @@ const (
 // store is the ledger's file and its folder.
 type store struct {
 	dir string
-	// after is that of durable.Replace.
+	// after is passed to durable.Replace.
 	after func(step string)
 }
 
 func (s *store) path() string { return filepath.Join(s.dir, FileName) }
 
-// read returns the ledger. A file that isn't there is an empty one.
+// read returns the ledger. A missing file is an empty ledger.
 func (s *store) read() (*book, error) {
 	switch info, err := os.Lstat(s.path()); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -60,7 +60,7 @@ func (s *store) lock(ctx context.Context) (*flock.Flock, error) {
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return nil, &FileError{s.path(), "its folder can't be made", err}
 	}
-	// A pipe would be waited for.
+	// Opening a pipe would wait.
 	if info, err := os.Lstat(filepath.Join(s.dir, lockName)); err == nil && !info.Mode().IsRegular() {
 		return nil, &FileError{filepath.Join(s.dir, lockName), "it is no file; remove it", nil}
 	}

@@ -46,7 +46,7 @@ func sameBooks(t testing.TB, got, want *book) {
 	}
 }
 
-// The form of the file, of which nothing is lost when it is written anew.
+// The form of the file. Writing it anew loses nothing.
 func TestGoldenFile(t *testing.T) {
 	golden, err := os.ReadFile("testdata/v1.json")
 	if err != nil {
@@ -130,7 +130,7 @@ func TestDamagedFiles(t *testing.T) {
 		}
 		l := &Ledger{store: store{dir: dir}}
 		_, opened := Open(dir)
-		if opened == nil && strings.HasPrefix(name, "bit") { // one between tokens, or of a name in another case
+		if opened == nil && strings.HasPrefix(name, "bit") { // a blank between tokens, or a name in another case
 			blanks++
 			continue
 		}
@@ -154,7 +154,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// A checksum that is right doesn't make the content right.
+// A right checksum doesn't make the content right.
 func TestContentsThatMakeNoSense(t *testing.T) {
 	release := func(more string) string {
 		return `{"data":[{"name":"a","rows":1}],"releases":[{"run":"1","path":"","command":"tune","data":0,"event":{"kind":"gaussian","noise_multiplier":1},"epsilon":1,"delta":0.1,"began":"2026-11-23T00:00:00Z","program":""}` + more + `],"budgets":[]}`
@@ -234,7 +234,7 @@ func TestFileIsPrivate(t *testing.T) {
 	}
 }
 
-// A name that leads elsewhere would be cut off by a rename, and other files aren't ledgers.
+// A rename would replace a link, and other files aren't ledgers.
 func TestWrongPlaces(t *testing.T) {
 	elsewhere, dir := t.TempDir(), t.TempDir()
 	record(t, open(t, elsewhere), gaussian(t, "1", Named("mnist", 1), 3, 1e-5))
@@ -252,7 +252,7 @@ func TestWrongPlaces(t *testing.T) {
 			t.Errorf("%s: %v", where, err)
 		}
 	}
-	// A folder that is a link is as good as another.
+	// A folder may be a link.
 	link := filepath.Join(t.TempDir(), "runs")
 	if err := os.Symlink(elsewhere, link); err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestWrongPlaces(t *testing.T) {
 	}
 }
 
-// What can't be removed stops a record before it writes.
+// A leftover that can't be removed stops a record before it writes.
 func TestLeftoverThatStays(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, ".ledger-1.tmp", "x"), 0o700); err != nil {
@@ -278,7 +278,7 @@ func TestLeftoverThatStays(t *testing.T) {
 	}
 }
 
-// Fifty writers in one process lose nothing of each other.
+// Fifty writers in one process don't lose each other's records.
 func TestConcurrentRecorders(t *testing.T) {
 	dir := t.TempDir()
 	shared := open(t, dir)

@@ -8,8 +8,8 @@ import (
 )
 
 // differ returns why releases have no common epsilon, or "": they add up if their guarantees are of the same unit with
-// the same number of rows. A guarantee of rows says nothing about a person with several rows, and that of one column's
-// units nothing about another's.
+// the same number of rows. A guarantee of rows says nothing about a person with several rows, and a guarantee of one
+// column's units nothing about another column's.
 func differ(all []Release) string {
 	for _, r := range all {
 		if r.Unit != all[0].Unit || r.RowsPerUnit != all[0].RowsPerUnit {
@@ -19,7 +19,7 @@ func differ(all []Release) string {
 	return ""
 }
 
-// protects returns whose the release's guarantee is.
+// protects returns the unit that the release's guarantee protects.
 func (r Release) protects() string {
 	if r.Unit == "" {
 		return "single rows"

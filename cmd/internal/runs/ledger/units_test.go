@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 )
 
-// Releases for units add up with those of the same column and number of rows alone, and survive the file.
+// Releases for units add up only with releases for the same column and number of rows, and survive the file.
 func TestUnitsAddUpAmongThemselves(t *testing.T) {
 	release := func(run, unit string, rows int) Release {
 		e := accountant.DPSGD(0.05, 2, 20)

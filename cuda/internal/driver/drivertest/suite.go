@@ -104,7 +104,7 @@ func memoryAndLaunches(t *testing.T, s driver.System) {
 	}
 }
 
-// Numbers may be none or many, and may stand beside Go pointers, which cgo doesn't let into C.
+// Numbers may be none or many, and may be beside Go pointers, which cgo doesn't pass to C.
 func places(t *testing.T, s driver.System) {
 	d := open(t, s, 0)
 	many := make([]int64, 1<<18+3) // 2 MB
@@ -137,7 +137,7 @@ func places(t *testing.T, s driver.System) {
 	}
 }
 
-// A context belongs to a thread, and goroutines change threads. What one does must not show in what another gets.
+// A context belongs to a thread, and goroutines change threads. One's calls must not affect another's results.
 func goroutines(t *testing.T, s driver.System) {
 	d := open(t, s, 0)
 	var all sync.WaitGroup
@@ -168,7 +168,7 @@ func goroutines(t *testing.T, s driver.System) {
 	all.Wait()
 }
 
-// Whatever the driver refuses is an error that names what was asked for.
+// Each refusal of the driver is an error that names the request.
 func refusals(t *testing.T, s driver.System) {
 	if _, err := s.Open(2); err == nil || !strings.Contains(err.Error(), "open device 2: cuDeviceGet: ") {
 		t.Errorf("no such device: %v", err)

@@ -43,7 +43,7 @@ const (
 	Double = "tensor(double)"
 )
 
-// Numbers are null in JSON where they are NaN.
+// Numbers encodes NaN as null in JSON.
 type Numbers []float64
 
 // MarshalJSON writes an array of numbers and nulls.
@@ -91,7 +91,7 @@ var python = sync.OnceValues(func() (ask func(request, answer any) error, err er
 	return func(request, answer any) error { return errors.Join(requests.Encode(request), answers.Decode(answer)) }, command.Start()
 })
 
-// answer is what python answers: a model, outputs or an error.
+// answer is the answer of python: a model, outputs or an error.
 type answer struct {
 	Model   Model
 	Outputs map[string]Tensor
