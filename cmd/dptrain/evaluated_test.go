@@ -64,8 +64,8 @@ func TestEvaluateLeavesOutTheUndefined(t *testing.T) {
 		rows          string
 		absent, texts []string
 	}{
-		"one class":   {1, "x,y\n1,no\n-2,no\n", []string{"auc"}, []string{"none: the rows have one class"}},
-		"never yes":   {1, "x,y\n-1,no\n-2,no\n", []string{"auc", "f1"}, []string{"none: it doesn't occur and isn't predicted"}},
+		"one class":        {1, "x,y\n1,no\n-2,no\n", []string{"auc"}, []string{"none: the rows have one class"}},
+		"never yes":        {1, "x,y\n-1,no\n-2,no\n", []string{"auc", "f1"}, []string{"none: it doesn't occur and isn't predicted"}},
 		"infinite outputs": {huge, "x,y\n1,no\n2,yes\n", []string{"log_loss", "calibration_error", "auc"}, []string{"none: outputs aren't finite"}},
 	} {
 		dir, rows := yesOrNo(t, 1, c.slope), file(t, c.rows)
