@@ -175,7 +175,7 @@ func printClusterStatus(w io.Writer, s cluster.Status) {
 	tw := aligned(w)
 	fmt.Fprintln(tw, "WORKER\tAT ONCE\tUNDER WAY\tDONE\tOF THIS\tMACHINE")
 	for _, p := range s.Workers {
-		fmt.Fprintf(tw, "%s\t%d\t%d\t%d\t%.0f %%\t%s\n", cleaned(p.Name()), p.Batch, len(p.Jobs), p.Done, 100*p.Share, cleaned(strings.TrimSpace(cmp.Or(p.Machine, "unknown"))))
+		fmt.Fprintf(tw, "%s\t%d\t%d\t%d\t%.0f %%\t%s\n", cleaned(p.Name()), p.GroupSize, len(p.Jobs), p.Done, 100*p.Share, cleaned(strings.TrimSpace(cmp.Or(p.Machine, "unknown"))))
 	}
 	tw.Flush()
 }

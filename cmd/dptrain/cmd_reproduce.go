@@ -203,18 +203,18 @@ func distinct[T comparable](values []T) []T {
 }
 
 // tasks returns the tasks of figures, whole repetitions first.
-func tasksOf(figures []paper.Figure, s paper.Selection) []campaign.Task {
-	var tasks []campaign.Task
+func tasksOf(figures []paper.Figure, s paper.Selection) []campaign.Job {
+	var tasks []campaign.Job
 	for _, f := range figures {
-		tasks = append(tasks, f.Tasks(s)...)
+		tasks = append(tasks, f.Jobs(s)...)
 	}
 	tasks = distinct(tasks)
-	slices.SortStableFunc(tasks, func(a, b campaign.Task) int { return a.Repetition - b.Repetition })
+	slices.SortStableFunc(tasks, func(a, b campaign.Job) int { return a.Repetition - b.Repetition })
 	return tasks
 }
 
 // description describes the campaign of tasks.
-func (o *reproduceOptions) description(names []string, chosen []paper.Figure, tasks []campaign.Task) campaign.Description {
+func (o *reproduceOptions) description(names []string, chosen []paper.Figure, tasks []campaign.Job) campaign.Description {
 	d := campaign.Description{Command: o.command(names), Figures: labels(chosen)}
 	if o.quick {
 		d.Scale = campaign.Quick()
@@ -223,7 +223,7 @@ func (o *reproduceOptions) description(names []string, chosen []paper.Figure, ta
 		d.Seed = &o.seed
 	}
 	for _, t := range tasks {
-		d.Tasks = append(d.Tasks, t.Name())
+		d.Jobs = append(d.Jobs, t.Name())
 	}
 	return d
 }
@@ -376,7 +376,7 @@ func (o *reproduceOptions) bounds(ctx context.Context, progress func(done, total
 }
 
 // noisy returns the tasks of the figures that show noise.
-func noisy(chosen []paper.Figure, s paper.Selection) []campaign.Task {
+func noisy(chosen []paper.Figure, s paper.Selection) []campaign.Job {
 	s.Repetitions = 1
 	return tasksOf(slices.DeleteFunc(slices.Clone(chosen), func(f paper.Figure) bool { return !f.Detailed }), s)
 }

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/cmd/internal/cluster"
-	"github.com/dptrain/dptrain/cmd/internal/cluster/fleet"
+	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
 // direct has the workers of a cluster carry out what a campaign lacks.
-func (g *global) direct(ctx context.Context, store *campaign.Store, o reproduceOptions, p settings.Performance, tasks []campaign.Task, scan campaign.Scan) (err error) {
+func (g *global) direct(ctx context.Context, store *campaign.Store, o reproduceOptions, p settings.Performance, tasks []campaign.Job, scan campaign.Scan) (err error) {
 	status, err := store.Status(tasks, scan)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (g *global) direct(ctx context.Context, store *campaign.Store, o reproduceO
 }
 
 func directOn(
-	ctx context.Context, store *campaign.Store, o reproduceOptions, p settings.Performance, tasks []campaign.Task, scan campaign.Scan, f *campaignFollower,
+	ctx context.Context, store *campaign.Store, o reproduceOptions, p settings.Performance, tasks []campaign.Job, scan campaign.Scan, f *campaignFollower,
 ) (err error) {
 	me, err := clusterBuild()
 	if err != nil {
@@ -59,8 +59,8 @@ func directOn(
 		stop()
 		running.Wait()
 	}()
-	err = store.Work(ctx, tasks, scan, campaign.Worker{
-		Fleet: &fleet.Fleet{Board: board, Engine: p.Engine}, Performance: p, Program: me.Hash, MadeBy: version(), Follower: f,
+	err = store.Work(ctx, tasks, scan, campaign.Options{
+		Workers: &remote.Workers{Board: board, Engine: p.Engine}, Performance: p, Program: me.Hash, MadeBy: version(), Follower: f,
 	})
 	if err == nil {
 		err = board.Remove(ctx)

@@ -64,7 +64,7 @@ flags it draws what the last "reproduce" asked for.`,
 
 // asBefore takes what flags don't give from the tasks of a campaign.
 func (o *reproduceOptions) asBefore(store *campaign.Store) error {
-	tasks, err := store.Tasks()
+	tasks, err := store.Jobs()
 	if err != nil || len(tasks) == 0 {
 		return err
 	}

@@ -56,7 +56,7 @@ func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen 
 			return l, err
 		}
 		for _, f := range chosen {
-			line, err := listed(store, pace, scan, f.Tasks(opts.selection))
+			line, err := listed(store, pace, scan, f.Jobs(opts.selection))
 			if err != nil {
 				return l, err
 			}
@@ -73,7 +73,7 @@ func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen 
 }
 
 // measurePace returns the pace that the store knows, completed by what is measured now.
-func (g *global) measurePace(ctx context.Context, store *campaign.Store, tasks []campaign.Task, p settings.Performance) (campaign.Pace, error) {
+func (g *global) measurePace(ctx context.Context, store *campaign.Store, tasks []campaign.Job, p settings.Performance) (campaign.Pace, error) {
 	running := new(sync.WaitGroup)
 	device, err := g.gpus.choose(p)
 	if err != nil {
@@ -90,7 +90,7 @@ func (g *global) measurePace(ctx context.Context, store *campaign.Store, tasks [
 }
 
 // listed adds up tasks.
-func listed(store *campaign.Store, pace campaign.Pace, scan campaign.Scan, tasks []campaign.Task) (l listedFigure, err error) {
+func listed(store *campaign.Store, pace campaign.Pace, scan campaign.Scan, tasks []campaign.Job) (l listedFigure, err error) {
 	seen := map[string]bool{}
 	for _, t := range tasks {
 		w, err := store.Estimate(t.Cell, pace)

@@ -56,7 +56,7 @@ func runReproduceStatus(ctx context.Context, g *global, out string) error {
 		if err != nil {
 			return r, err
 		}
-		tasks, err := store.Tasks()
+		tasks, err := store.Jobs()
 		if err != nil {
 			return r, err
 		}

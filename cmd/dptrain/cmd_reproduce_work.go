@@ -18,7 +18,7 @@ import (
 
 // work carries out what a campaign lacks.
 func (g *global) work(ctx context.Context, store *campaign.Store, p settings.Performance, opts reproduceOptions) (err error) {
-	tasks, err := store.Tasks()
+	tasks, err := store.Jobs()
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (g *global) work(ctx context.Context, store *campaign.Store, p settings.Per
 
 // workOn is work on an engine, nil for the CPU's.
 func workOn(
-	ctx context.Context, store *campaign.Store, p settings.Performance, gpu train.Engine, every time.Duration, tasks []campaign.Task, scan campaign.Scan, f *follower,
+	ctx context.Context, store *campaign.Store, p settings.Performance, gpu train.Engine, every time.Duration, tasks []campaign.Job, scan campaign.Scan, f *follower,
 ) error {
 	engine, on := newEngine(p, gpu), machine(p, gpu)
 	pace, err := measured(ctx, store, engine, on, tasks, f)
@@ -70,7 +70,7 @@ func workOn(
 	if err != nil {
 		return coded(codeInput, err)
 	}
-	return store.Work(ctx, tasks, scan, campaign.Worker{
+	return store.Work(ctx, tasks, scan, campaign.Options{
 		Engine: engine, Features: onCPU(), Performance: p, Machine: on, Program: program, MadeBy: version(), Size: batchSize(p, gpu != nil), SaveEvery: every,
 		Follower: &campaignFollower{follower: f, store: store, status: status, done: status.Done.Seconds},
 	})
@@ -90,7 +90,7 @@ func (c choice) using(ctx context.Context, p settings.Performance, f *follower, 
 }
 
 // measured returns a machine's pace: what the store knows of it, and what it lacks measured now.
-func measured(ctx context.Context, store *campaign.Store, e train.Engine, machine string, tasks []campaign.Task, f *follower) (campaign.Pace, error) {
+func measured(ctx context.Context, store *campaign.Store, e train.Engine, machine string, tasks []campaign.Job, f *follower) (campaign.Pace, error) {
 	pace := store.PaceOf(machine)
 	err := pace.Measure(ctx, e, cellsOf(tasks), func(done, total int) { f.Progress(float64(done), float64(total), measuring) })
 	return pace, err
@@ -99,7 +99,7 @@ func measured(ctx context.Context, store *campaign.Store, e train.Engine, machin
 // measuring is the activity of a command that measures a pace.
 const measuring = "measuring the pace of this machine"
 
-func cellsOf(tasks []campaign.Task) []campaign.Cell {
+func cellsOf(tasks []campaign.Job) []campaign.Cell {
 	cells := make([]campaign.Cell, len(tasks))
 	for k, t := range tasks {
 		cells[k] = t.Cell
@@ -175,7 +175,7 @@ func (c *campaignFollower) Loading(done, total float64, what string) {
 	c.follower.Progress(done, total, what)
 }
 
-func (c *campaignFollower) Working(batch []campaign.Task, share float64) {
+func (c *campaignFollower) Working(batch []campaign.Job, share float64) {
 	c.mu.Lock()
 	done := c.done
 	c.mu.Unlock()
@@ -188,7 +188,7 @@ func (c *campaignFollower) Working(batch []campaign.Task, share float64) {
 }
 
 // Ended implements [campaign.Follower].
-func (c *campaignFollower) Ended(t campaign.Task, err error) {
+func (c *campaignFollower) Ended(t campaign.Job, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done += c.expected(t)
@@ -200,7 +200,7 @@ func (c *campaignFollower) Ended(t campaign.Task, err error) {
 }
 
 // expected returns the time that a task is expected to take, in seconds.
-func (c *campaignFollower) expected(t campaign.Task) float64 {
+func (c *campaignFollower) expected(t campaign.Job) float64 {
 	work, _ := c.store.Estimate(t.Cell, c.store.Description.Pace) // of a task that was estimated before
 	return work.Seconds * c.status.Correction()
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/cmd/internal/cluster"
-	"github.com/dptrain/dptrain/cmd/internal/cluster/fleet"
 	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
@@ -144,7 +143,7 @@ func (o *workerOptions) lanes(device choice) ([]string, error) {
 	}
 	files := ""
 	if o.train != "" {
-		if files, err = fleet.HashFiles(o.train, o.test); err != nil {
+		if files, err = remote.HashFiles(o.train, o.test); err != nil {
 			return nil, coded(codeInput, fmt.Errorf("own files: %w", err))
 		}
 	}
@@ -152,7 +151,7 @@ func (o *workerOptions) lanes(device choice) ([]string, error) {
 	if device.gpus != nil {
 		engine = settings.EngineCUDA
 	}
-	return fleet.Lanes(names, files, engine), nil
+	return remote.Lanes(names, files, engine), nil
 }
 
 // here returns the names of the data sets to work on.
@@ -213,15 +212,15 @@ func (o *workerOptions) serve(ctx context.Context, conn *cluster.Conn, p setting
 	if batch == 0 {
 		batch = batchSize(p, gpu != nil)(campaign.Cell{Method: campaign.Variant1})
 	}
-	m := &remote.Machine{
+	w := &remote.Worker{
 		Engine: newEngine(p, gpu), Features: onCPU(), Performance: p, Program: me.Hash, Name: machine(p, gpu), Train: o.train, Test: o.test,
 	}
-	defer m.Close()
+	defer w.Close()
 	follower := &workerFollower{follower: f}
 	f.Note(fmt.Sprintf("waiting for work on %s, %d at once", laneNames(lanes), batch))
 	_, err = conn.Serve(ctx, cluster.Worker{
-		Build: me, Host: host, Machine: m.Name, Lanes: lanes, Batch: batch, Idle: idle, Tell: f.Warn, Working: follower.doing,
-	}, fleet.Executor{Machine: m, Follower: follower})
+		Build: me, Host: host, Machine: w.Name, Lanes: lanes, GroupSize: batch, Idle: idle, Tell: f.Warn, Working: follower.doing,
+	}, remote.Executor{Worker: w, Follower: follower})
 	if err == nil {
 		f.Note("there is nothing to do")
 	}
@@ -263,8 +262,8 @@ func (w *workerFollower) doing(jobs []cluster.Job, share float64) {
 	w.text = "waiting for work"
 	if len(jobs) > 0 {
 		w.text = "training"
-		if o, err := remote.UnmarshalOrder(jobs[0].Body); err == nil && w.console.Watched() {
-			w.text = fmt.Sprintf("%s; %d side by side", o.Name, len(jobs))
+		if j, err := remote.UnmarshalJob(jobs[0].Body); err == nil && w.console.Watched() {
+			w.text = fmt.Sprintf("%s; %d side by side", j.Name, len(jobs))
 		}
 	}
 }

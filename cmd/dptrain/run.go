@@ -269,7 +269,7 @@ func (r *run) fill() (out experiment.Outcome, err error) {
 		return out, err
 	}
 	record := r.folder.Record
-	job := experiment.Job{
+	job := experiment.Options{
 		Key: key, Store: keptStates{r}, Every: r.keep.every,
 		Curve: train.Spacing{Points: record.CurvePoints, Every: record.CurveEvery},
 	}
@@ -304,7 +304,7 @@ func (r *run) key() (train.Key, error) {
 // train takes over the engine, records the release, runs the plan and closes the engine, all in one goroutine: after an
 // interruption the engine is still at work, and only the computation itself can close it. What fails before the record
 // costs nothing.
-func (r *run) train(c choice, j experiment.Job, f *follower) (out experiment.Outcome, err error) {
+func (r *run) train(c choice, j experiment.Options, f *follower) (out experiment.Outcome, err error) {
 	performance := r.plan.Experiment.Performance
 	gpu, err := c.open(r.ctx, performance, f)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dptrain/dptrain/cmd/internal/cluster/fleet"
 	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
@@ -65,17 +64,17 @@ func (r *run) clusterDir() string { return filepath.Join(r.folder.Dir(), "privat
 
 // lead has the workers of a cluster carry out the trials of a run. The returned function ends that; it forgets what the
 // cluster has of the run if the run has ended.
-func (r *run) lead(j *experiment.Job, f *follower) (end func(ended bool) error, err error) {
+func (r *run) lead(j *experiment.Options, f *follower) (end func(ended bool) error, err error) {
 	p := r.plan
-	order := remote.Order{
+	job := remote.Job{
 		Run: r.folder.Record.ID, Name: p.DataName() + ", trials", Settings: experiment.Settings{Experiment: p.Experiment, Tune: true, InsecureSeed: p.Seed()},
 	}
 	files := ""
 	if e := p.Experiment; e.Dataset == settings.Files {
-		if files, err = fleet.HashFiles(e.Data.Train, e.Data.Test); err != nil {
+		if files, err = remote.HashFiles(e.Data.Train, e.Data.Test); err != nil {
 			return nil, coded(codeInput, err)
 		}
-		order.Name = "own files, trials" // workers show it
+		job.Name = "own files, trials" // workers show it
 	}
 	data, err := p.DataDigest()
 	if err != nil {
@@ -94,9 +93,9 @@ func (r *run) lead(j *experiment.Job, f *follower) (end func(ended bool) error, 
 	if err != nil {
 		return nil, errors.Join(ofCluster(err), close())
 	}
-	trials := &fleet.Trials{Fleet: fleet.Fleet{Board: board, Engine: p.Experiment.Performance.Engine, Files: files}, Order: order, Data: data[:], Tell: f.Warn}
+	trials := &remote.Trials{Workers: remote.Workers{Board: board, Engine: p.Experiment.Performance.Engine, Files: files}, Job: job, Data: data[:], Tell: f.Warn}
 	j.Trials = watchedTrials{trials, func(ctx context.Context) {
-		awaitWorkers(ctx, lonely, func() (able, all int) { return trials.Able(order) }, f.Warn)
+		awaitWorkers(ctx, lonely, func() (able, all int) { return trials.Able(job) }, f.Warn)
 	}}
 	f.Note("trials wait for workers")
 	return func(ended bool) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Board is where a coordinator posts jobs, and receives their results. Its methods are safe for concurrent use.
+// Board is where a coordinator posts jobs and receives their results. Its methods are safe for concurrent use.
 type Board struct {
 	conn     *Conn
 	campaign string
@@ -27,21 +27,21 @@ type Board struct {
 	keys    *nats.Subscription
 
 	mu      sync.Mutex
-	out     map[string]Job                      // posted, and not done
-	waiting map[string]map[uint64]jetstream.Msg // results that were handed out and aren't done, by job and sequence
-	begun   map[string]int                      // how often a job's secret was given
+	out     map[string]Job                      // jobs that are posted and not done, by id
+	waiting map[string]map[uint64]jetstream.Msg // results handed out and not done, by job and sequence number
+	starts  map[string]int                      // how often a job's secret was given, by id
 	workers map[string]Heartbeat
 }
 
-// arrival is a result, or an error that ends all.
+// arrival is a result, or an error after which none comes.
 type arrival struct {
 	Result
 	err error
 }
 
-// Board opens the board of a campaign, a name that lasts as long as its jobs. Results of an earlier process's jobs are
-// handed out too. Only workers of the same build do the jobs. tell is called with what a person should know, such as
-// that a worker has come; it may be nil.
+// Board opens the board of a campaign. A coordinator that is restarted gives the same campaign, and then receives the
+// results of its earlier jobs too. Only workers of the same build do the jobs. tell is called with news for a person,
+// such as that a worker has come; it may be nil.
 func (c *Conn) Board(ctx context.Context, campaign string, build Build, tell func(text string)) (*Board, error) {
 	if err := checkTokens(campaign); err != nil {
 		return nil, err
@@ -55,23 +55,23 @@ func (c *Conn) Board(ctx context.Context, campaign string, build Build, tell fun
 	ctx, stop := context.WithCancel(ctx)
 	b := &Board{
 		conn: c, campaign: campaign, build: build, tell: func(text string) { tell(printable(text)) }, arrived: make(chan arrival), stop: stop,
-		out: map[string]Job{}, waiting: map[string]map[uint64]jetstream.Msg{}, begun: map[string]int{}, workers: map[string]Heartbeat{},
+		out: map[string]Job{}, waiting: map[string]map[uint64]jetstream.Msg{}, starts: map[string]int{}, workers: map[string]Heartbeat{},
 	}
 	var err error
 	if b.keys, err = c.nats.Subscribe(keyRoot+campaign, b.giveKey); err != nil {
 		stop()
 		return nil, c.ofServer(err)
 	}
-	_ = c.nats.FlushTimeout(c.timing.reply) // after a lost connection the library subscribes anew
+	_ = c.nats.FlushTimeout(c.timing.reply) // if the connection is lost, the library subscribes again
 	b.running.Go(func() { b.receive(ctx) })
 	b.running.Go(func() { b.watch(ctx) })
 	return b, nil
 }
 
-// ErrLed reports a campaign that has a coordinator.
+// ErrLed reports a campaign that has a coordinator already.
 var ErrLed = errors.New("another coordinator has the jobs of this folder, or of a copy of it")
 
-// free returns an error if a campaign has a coordinator: two would take each other's results away.
+// free returns an error if a campaign has a coordinator: two would take each other's results.
 func (c *Conn) free(ctx context.Context, campaign string) error {
 	ctx, cancel := c.within(ctx)
 	defer cancel()
@@ -81,14 +81,14 @@ func (c *Conn) free(ctx context.Context, campaign string) error {
 	return nil
 }
 
-// Close ends what the board does in the background. Jobs and results stay where they are.
+// Close ends the board's work in the background. Jobs and results stay on the server.
 func (b *Board) Close() {
 	b.stop()
 	_ = b.keys.Unsubscribe() // the connection may be gone
 	b.running.Wait()
 }
 
-// giveKey answers a worker that asks for the secret of a job.
+// giveKey answers a worker's request for the secret of a job.
 func (b *Board) giveKey(m *nats.Msg) {
 	var ask keyRequest
 	if json.Unmarshal(m.Data, &ask) != nil {
@@ -96,7 +96,7 @@ func (b *Board) giveKey(m *nats.Msg) {
 	}
 	reply, err := json.Marshal(b.keyFor(ask))
 	if err == nil {
-		_ = m.Respond(reply) // the worker gives the job back otherwise
+		_ = m.Respond(reply) // without a reply the worker gives the job back
 	}
 }
 
@@ -105,10 +105,10 @@ func (b *Board) keyFor(ask keyRequest) keyReply {
 	j, out := b.out[ask.ID]
 	if message, err := j.message(b.build); !out || len(b.waiting[ask.ID]) > 0 || err != nil || sha256.Sum256(message) != ask.Message {
 		b.mu.Unlock()
-		return keyReply{Ended: true} // a job that the worker removes wrongly is posted again
+		return keyReply{Ended: true} // the worker removes the message; if the job is out, repost posts it again
 	}
-	b.begun[ask.ID]++
-	n := b.begun[ask.ID]
+	b.starts[ask.ID]++
+	n := b.starts[ask.ID]
 	b.mu.Unlock()
 	if n%5 == 0 {
 		b.tell(fmt.Sprintf("%s was begun %d times, and no worker has ended it: does it need more memory or time than they have?", ask.ID, n))
@@ -116,7 +116,7 @@ func (b *Board) keyFor(ask keyRequest) keyReply {
 	return keyReply{Secret: j.Secret}
 }
 
-// Post posts a job. Posting it again while it is out or its result waits changes nothing, also in another process.
+// Post posts a job. Posting it again changes nothing, even in another process, until Done is called.
 func (b *Board) Post(ctx context.Context, j Job) error {
 	if err := checkTokens(j.ID, j.Lane, j.Group); err != nil {
 		return err
@@ -131,8 +131,8 @@ func (b *Board) patiently(ctx context.Context, do func(context.Context) error) e
 	return b.conn.patiently(ctx, b.tell, do)
 }
 
-// post posts a job, unless the server has it or a result of it. An earlier message of the job that differs, as one of
-// another build, is replaced.
+// post posts a job, unless the server has the job or a result of it. It replaces an earlier message of the job that
+// differs, such as another build's.
 func (b *Board) post(ctx context.Context, j Job) error {
 	ctx, cancel := b.conn.within(ctx)
 	defer cancel()
@@ -150,7 +150,7 @@ func (b *Board) post(ctx context.Context, j Job) error {
 	}
 	before, err := b.conn.jobs.GetLastMsgForSubject(ctx, subject)
 	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && slices.Equal(before.Data, message) {
-		return nil // a job that has ended in between has a result
+		return nil // a message that is gone was done in between
 	}
 	if err == nil {
 		_, err = b.conn.js.Publish(ctx, subject, message)
@@ -161,13 +161,13 @@ func (b *Board) post(ctx context.Context, j Job) error {
 	return err
 }
 
-// Done forgets a job and its results: they are filed.
+// Done forgets a job and its results. Call it when the first result is filed.
 func (b *Board) Done(ctx context.Context, id string) error {
 	b.mu.Lock()
 	results := b.waiting[id]
 	delete(b.out, id)
 	delete(b.waiting, id)
-	delete(b.begun, id)
+	delete(b.starts, id)
 	b.mu.Unlock()
 	for _, m := range results {
 		if err := b.acknowledge(ctx, m); err != nil {
@@ -177,20 +177,20 @@ func (b *Board) Done(ctx context.Context, id string) error {
 	return nil
 }
 
-// acknowledge removes a result from the server. If the acknowledgement is lost, the result comes again, and its caller
-// takes it for a second one.
+// acknowledge removes a result from the server. If the acknowledgement is lost, the result comes again, as a second one
+// of its job.
 func (b *Board) acknowledge(ctx context.Context, m jetstream.Msg) error {
 	limited, cancel := b.conn.within(ctx)
 	defer cancel()
 	_ = m.DoubleAck(limited)
 	if object := m.Headers().Get(objectHeader); object != "" {
-		_ = b.conn.large.Delete(limited, object) // or it expires
+		_ = b.conn.large.Delete(limited, object) // if it fails, the object expires
 	}
 	return ctx.Err()
 }
 
-// Refuse forgets a job's results, which the caller can't use, tells why, and posts the job again if it is out. Jobs
-// that aren't out may be of another version of dptrain.
+// Refuse forgets a job's results, which the caller can't use, and reports why. It posts the job again if it is out. A
+// job that isn't out may be another version's of dptrain.
 func (b *Board) Refuse(ctx context.Context, id string, why error) error {
 	b.tell(fmt.Sprintf("a result of %s can't be used, and is left out: %v", id, why))
 	b.mu.Lock()
@@ -199,7 +199,7 @@ func (b *Board) Refuse(ctx context.Context, id string, why error) error {
 	if err := b.Done(ctx, id); err != nil || !out {
 		return err
 	}
-	// The worker may not have acknowledged the job yet, and then posting it would change nothing.
+	// While the worker hasn't acknowledged the job's message, posting the job would change nothing.
 	err := b.patiently(ctx, func(ctx context.Context) error {
 		ctx, cancel := b.conn.within(ctx)
 		defer cancel()
@@ -217,14 +217,14 @@ func (b *Board) removeJob(ctx context.Context, subject string) error {
 	if err == nil {
 		err = b.conn.jobs.DeleteMsg(ctx, m.Sequence)
 	}
-	// JetStream's client reports a message that is gone by words alone, under an error that it has for other reasons.
+	// JetStream's client also reports a missing message by ErrMsgDeleteUnsuccessful.
 	if errors.Is(err, jetstream.ErrMsgNotFound) || errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
 		return nil
 	}
 	return err
 }
 
-// Remove removes what the server has of the campaign. The server forgets by itself what workers hand in later.
+// Remove removes the campaign from the server. Results that workers hand in later expire there.
 func (b *Board) Remove(ctx context.Context) error {
 	b.mu.Lock()
 	clear(b.out)
@@ -236,7 +236,7 @@ func (b *Board) Remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for subject := range jobs.State.Subjects { // a purge of all could hide others' jobs: nats-server issue 5727
+	for subject := range jobs.State.Subjects { // a purge could hide other campaigns' jobs: nats-server issue 5727
 		if err := b.removeJob(limited, subject); err != nil {
 			return err
 		}
@@ -253,7 +253,7 @@ func (b *Board) Remove(ctx context.Context) error {
 	return b.conn.results.Purge(limited, jetstream.WithPurgeSubject(resultSubject(b.campaign, "*")))
 }
 
-// watch looks for workers, and posts again what the server has lost.
+// watch looks for workers, and posts jobs again that the server has lost.
 func (b *Board) watch(ctx context.Context) {
 	check, survey := time.NewTicker(b.conn.timing.check), time.NewTicker(b.conn.timing.pulse/5)
 	defer check.Stop()
@@ -263,14 +263,14 @@ func (b *Board) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-check.C:
-			_ = b.repost(ctx) // if the server is down, the next look is soon
+			_ = b.repost(ctx) // if the server is down, the next call is soon
 		case <-survey.C:
 			b.survey(ctx)
 		}
 	}
 }
 
-// repost posts again the jobs that are out and that the server has neither as jobs nor as results.
+// repost posts the jobs again that are out and of which the server has neither a message nor a result.
 func (b *Board) repost(ctx context.Context) error {
 	b.mu.Lock()
 	var out []Job

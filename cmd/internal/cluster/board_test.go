@@ -20,7 +20,7 @@ import (
 // A job's secret is given while the job is out, for its message alone, and is in no stream.
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	s := newSceneOf(t, patient)
+	s := newFixtureWith(t, patient)
 	message := func(j Job, b Build) [sha256.Size]byte {
 		text, err := j.message(b)
 		if err != nil {
@@ -64,7 +64,7 @@ func TestKeys(t *testing.T) {
 }
 
 // put hands in a result of job 0, as another worker would.
-func (s *scene) put(body []byte) {
+func (s *fixture) put(body []byte) {
 	s.t.Helper()
 	if _, err := s.board.conn.js.Publish(s.t.Context(), resultSubject("campaign", job(0).ID), body); err != nil {
 		s.t.Fatal(err)
@@ -91,7 +91,7 @@ func TestNoFormatPrintsSecrets(t *testing.T) {
 
 func TestStrangersAreRefused(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newFixture(t)
 	another, err := Embed(t.TempDir(), "127.0.0.1:0", "")
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestStrangersAreRefused(t *testing.T) {
 // A worker of another build does no job, and worker and coordinator both say so.
 func TestOtherBuildsAreRefused(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newFixture(t)
 	s.post(1)
 	for _, b := range []Build{
 		{Version: "dptrain v2", Exact: true, Hash: "bb", Platform: "linux/arm64"},
@@ -149,7 +149,7 @@ func TestOtherBuildsAreRefused(t *testing.T) {
 func TestOtherDataAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{true, false} {
-		s := newScene(t)
+		s := newFixture(t)
 		right, wrong := &hasher{data: "right"}, &hasher{data: "wrong"}
 		post := func(n int) {
 			j := job(n)
@@ -184,7 +184,7 @@ func TestOtherDataAreRefused(t *testing.T) {
 // stays for other groups.
 func TestCannot(t *testing.T) {
 	t.Parallel()
-	s := newSceneOf(t, patient)
+	s := newFixtureWith(t, patient)
 	tried := make(chan string, 100)
 	s.worker(&hasher{does: func(_ context.Context, j Job) error {
 		tried <- j.Group
@@ -210,7 +210,7 @@ func TestCannot(t *testing.T) {
 // An executor gets jobs of one group of one campaign at a time.
 func TestGroupsAreApart(t *testing.T) {
 	t.Parallel()
-	s := newSceneOf(t, patient)
+	s := newFixtureWith(t, patient)
 	other := s.newBoard("other")
 	for n := range 4 {
 		for _, group := range []string{"g", "h"} {
@@ -221,7 +221,7 @@ func TestGroupsAreApart(t *testing.T) {
 			}
 		}
 	}
-	s.worker(apart{t}, Worker{Batch: 16})
+	s.worker(apart{t}, Worker{GroupSize: 16})
 	for range 8 {
 		for _, b := range []*Board{s.board, other} {
 			if r, err := b.Next(t.Context()); err != nil || !strings.HasPrefix(r.ID, b.campaign) {
@@ -234,7 +234,7 @@ func TestGroupsAreApart(t *testing.T) {
 // apart is an executor that checks that its jobs belong together.
 type apart struct{ t *testing.T }
 
-// Data are another group's or campaign's if they aren't compared with those of its own.
+// Data are compared with data of the same group and campaign alone.
 func (apart) Data(_ context.Context, j Job) ([]byte, error) { return []byte(j.ID[:len(j.ID)-1]), nil }
 
 func (a apart) Do(_ context.Context, jobs []Job, _ func(float64)) ([][]byte, error) {
@@ -249,18 +249,18 @@ func (a apart) Do(_ context.Context, jobs []Job, _ func(float64)) ([][]byte, err
 // A worker takes jobs of its lanes alone, and an executor that loses results is found out.
 func TestServeRefuses(t *testing.T) {
 	t.Parallel()
-	s := newSceneOf(t, patient)
+	s := newFixtureWith(t, patient)
 	s.post(2)
 	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	defer cancel()
-	if n, err := s.connect().Serve(ctx, Worker{Build: here, Lanes: []string{"imdb"}, Batch: 2}, &hasher{}); n != 0 || err != nil {
+	if n, err := s.connect().Serve(ctx, Worker{Build: here, Lanes: []string{"imdb"}, GroupSize: 2}, &hasher{}); n != 0 || err != nil {
 		t.Errorf("another lane: %d jobs, %v", n, err)
 	}
-	n, err := s.connect().Serve(ctx, Worker{Build: here, Lanes: []string{"mnist"}, Batch: 2}, sized{})
+	n, err := s.connect().Serve(ctx, Worker{Build: here, Lanes: []string{"mnist"}, GroupSize: 2}, sized{})
 	if n != 0 || err == nil || !strings.Contains(err.Error(), "0 results of 2 jobs") {
 		t.Errorf("no results: %d jobs, %v", n, err)
 	}
-	for _, w := range []Worker{{Build: here, Batch: 1}, {Build: here, Lanes: []string{"mnist"}}, {Build: here, Lanes: []string{"*"}, Batch: 1}} {
+	for _, w := range []Worker{{Build: here, GroupSize: 1}, {Build: here, Lanes: []string{"mnist"}}, {Build: here, Lanes: []string{"*"}, GroupSize: 1}} {
 		if _, err := s.connect().Serve(ctx, w, &hasher{}); err == nil {
 			t.Errorf("%+v: no error", w)
 		}
@@ -286,7 +286,7 @@ func (s sized) Do(context.Context, []Job, func(float64)) (out [][]byte, _ error)
 // A job is acknowledged after its result was sent, and a large result before the message that names it. None is left.
 func TestLargeResults(t *testing.T) {
 	t.Parallel()
-	s := newSceneOf(t, patient)
+	s := newFixtureWith(t, patient)
 	var mu sync.Mutex
 	var passed []string
 	spy := s.connect()
@@ -333,7 +333,7 @@ func TestLargeResults(t *testing.T) {
 // A result whose object is gone or damaged is left out, and its job is done again.
 func TestResultsThatArentWhole(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newFixture(t)
 	s.post(1)
 	info, err := s.board.conn.large.PutBytes(t.Context(), "damaged", outcome(job(0)))
 	if err == nil {
@@ -361,7 +361,7 @@ func TestResultsThatArentWhole(t *testing.T) {
 // handed out. Done removes both.
 func TestEachResultOnce(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newFixture(t)
 	s.put([]byte("a"))
 	s.next()
 	s.put([]byte("b"))
@@ -382,7 +382,7 @@ func TestEachResultOnce(t *testing.T) {
 // A result that the caller can't use is forgotten. Its job is done again if it is out.
 func TestRefuse(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newFixture(t)
 	var work hasher
 	s.worker(&work, Worker{})
 	s.post(1)
@@ -406,7 +406,7 @@ func TestRefuse(t *testing.T) {
 // A job's earlier message that differs is replaced, and the same one isn't posted twice.
 func TestJobsAreReplaced(t *testing.T) {
 	t.Parallel()
-	s := newSceneOf(t, patient)
+	s := newFixtureWith(t, patient)
 	stale := job(0)
 	stale.Body = []byte("another body")
 	s.postJob(stale)
@@ -425,7 +425,7 @@ func TestJobsAreReplaced(t *testing.T) {
 // Remove leaves nothing, and removes nothing of others.
 func TestRemove(t *testing.T) {
 	t.Parallel()
-	s := newSceneOf(t, patient)
+	s := newFixtureWith(t, patient)
 	other := s.newBoard("other")
 	if err := other.Post(t.Context(), job(5)); err != nil {
 		t.Fatal(err)
@@ -453,11 +453,11 @@ func TestRemove(t *testing.T) {
 	s.collect(1)
 }
 
-// A second coordinator of a campaign is refused while the first one is there. What would match other subjects is no
-// name.
+// A second coordinator of a campaign is refused while the first one is there. A name that would
+// match other subjects is refused.
 func TestBoardsAreRefused(t *testing.T) {
 	t.Parallel()
-	s := newSceneOf(t, patient)
+	s := newFixtureWith(t, patient)
 	if _, err := s.connect().Board(t.Context(), "campaign", here, nil); !errors.Is(err, ErrLed) {
 		t.Errorf("a second coordinator: %v", err)
 	}
@@ -480,13 +480,13 @@ func TestBoardsAreRefused(t *testing.T) {
 // reach a terminal as commands.
 func TestHeartbeats(t *testing.T) {
 	t.Parallel()
-	s := newSceneOf(t, patient)
+	s := newFixtureWith(t, patient)
 	if n := s.board.Want(); n != 4 {
 		t.Errorf("%d jobs without workers", n)
 	}
 	for _, h := range []Heartbeat{
-		{Worker: "a", Host: "a\x1b[2Jb\nc", Machine: "m\u009b", Build: here, Batch: 3, Lanes: []string{"mnist"}}, {Worker: "b", Build: here, Batch: 1},
-		{Worker: "c", Batch: 50}, {Worker: "d", Build: here, Batch: 9, Left: true, Refusal: "no memory"},
+		{Worker: "a", Host: "a\x1b[2Jb\nc", Machine: "m\u009b", Build: here, GroupSize: 3, Lanes: []string{"mnist"}}, {Worker: "b", Build: here, GroupSize: 1},
+		{Worker: "c", GroupSize: 50}, {Worker: "d", Build: here, GroupSize: 9, Left: true, Refusal: "no memory"},
 	} {
 		text, err := json.Marshal(h)
 		if err == nil {

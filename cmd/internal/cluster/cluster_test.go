@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// hang is after how long a test gives up waiting for what takes milliseconds.
+// hang is how long a test waits for events that take milliseconds.
 const hang = time.Minute
 
-// until waits until something is so.
+// until waits until a condition holds.
 func until(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(hang); !so(); time.Sleep(5 * time.Millisecond) {
@@ -104,7 +104,7 @@ func TestJobsAreDone(t *testing.T) {
 	for range 3 {
 		c := connected(t, s.File)
 		workers.Go(func() {
-			_, err := c.Serve(ctx, Worker{Build: here, Lanes: []string{"imdb", "mnist"}, Batch: 4, Idle: -1}, &all)
+			_, err := c.Serve(ctx, Worker{Build: here, Lanes: []string{"imdb", "mnist"}, GroupSize: 4, Idle: -1}, &all)
 			if !errors.Is(err, context.Canceled) {
 				t.Error(err)
 			}

@@ -21,21 +21,21 @@ var (
 	ErrUnreachable = errors.New("the server can't be reached")
 )
 
-// scatter spreads connections that come back together: each costs the server a handshake.
+// scatter spreads connections that were lost together over a time: each costs the server a handshake.
 var scatter = time.Second
 
-// Conn is a connection to the server of a cluster. It connects anew by itself when it is lost.
+// Conn is a connection to the server of a cluster. It reconnects by itself when it is lost.
 type Conn struct {
 	nats   *nats.Conn
 	js     jetstream.JetStream
 	timing timing
 	stores
-	denied atomic.Pointer[error] // what the server doesn't allow
+	denied atomic.Pointer[error] // the last permission that the server denied
 }
 
-// Connect connects to the server that a cluster's file names, and makes there what it lacks. name is shown by the
-// server's monitoring. lost is called when the connection is lost and when it is back; it may be nil. The error wraps
-// [ErrRefused] or [ErrUnreachable].
+// Connect connects to the server that a cluster's file names, and makes the streams and stores that it lacks. name is
+// for the server's monitoring. lost, which may be nil, is called with an error when the connection is lost and with nil
+// when it is back. The error wraps [ErrRefused] if the key isn't taken, and [ErrUnreachable] if no server is reached.
 func Connect(ctx context.Context, f File, name string, lost func(err error)) (*Conn, error) {
 	return connectWith(ctx, f, name, lost, usual)
 }

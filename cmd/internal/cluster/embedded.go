@@ -26,23 +26,23 @@ import (
 
 // Server is a NATS server with JetStream inside this process.
 type Server struct {
-	File File // for those who connect
+	File File // to connect by
 
 	nats *server.Server
 	lock *flock.Flock
 }
 
-// serverName is in the certificate of every embedded server: clients pin the certificate, wherever the server is.
+// serverName is the name in the certificate of every embedded server. Clients pin the certificate, so the host's name
+// needn't be in it.
 const serverName = "dptrain"
 
 // FileName is the name of the cluster's file in an embedded server's folder.
 const FileName = "cluster.yaml"
 
-// Embed starts a server that keeps what it has in a folder, and writes a file there that others connect by,
-// [FileName]. It demands TLS, by a certificate of its own, and an NKey. address is where it listens, such as
-// 127.0.0.1:0; if it has no port, or 0, the one that the folder's file has, or else any. A server that starts again in
-// the same folder has the same file, unless address says otherwise. name is what others find this machine by; "" means
-// the host of address.
+// Embed starts a server that keeps its data in a folder, and writes [FileName] there, by which others connect. The
+// server demands TLS, with a certificate of its own, and an NKey. It listens on address, such as 127.0.0.1:4222.
+// Without a port, or with port 0, it takes the port in the folder's file, or else any. So a server that starts again in
+// the same folder has the same file. name is the name by which others reach this machine; "" means the host of address.
 func Embed(dir, address, name string) (_ *Server, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the cluster's folder: %w", err)
@@ -105,7 +105,7 @@ func Embed(dir, address, name string) (_ *Server, err error) {
 	return s, nil
 }
 
-// Close stops the server. What it has stays in its folder.
+// Close stops the server. Its data stay in its folder.
 func (s *Server) Close() error {
 	s.nats.Shutdown()
 	s.nats.WaitForShutdown()
@@ -144,7 +144,7 @@ func publicKey(seed string) (string, error) {
 	return user.PublicKey()
 }
 
-// listenOn returns where a server listens: on the port that it had before, unless another is given.
+// listenOn returns the host and the port to listen on: the port in the file before, unless address has another.
 func listenOn(address string, before File) (host string, port int, err error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
@@ -167,7 +167,7 @@ func listenOn(address string, before File) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// canListen returns an error at once where a server would try in vain for long.
+// canListen returns an error if the address can't be listened on. The server itself would try for long.
 func canListen(host string, port int) error {
 	l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(max(port, 0)))) // server.RANDOM_PORT is -1
 	if err != nil {
@@ -189,7 +189,7 @@ func reachable(host, name string) string {
 	return host
 }
 
-// certificateIn returns the certificate in a folder, which it makes if need be, and its public part in PEM.
+// certificateIn returns the certificate in a folder and its public part in PEM. It makes it if there is none.
 func certificateIn(dir string) (tls.Certificate, []byte, error) {
 	path := filepath.Join(dir, "certificate.pem")
 	text, err := os.ReadFile(path)
@@ -208,7 +208,7 @@ func certificateIn(dir string) (tls.Certificate, []byte, error) {
 	return certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}), nil
 }
 
-// newCertificate returns a key and a certificate that it signs, in PEM.
+// newCertificate returns a key and a certificate that the key signs, in PEM.
 func newCertificate() ([]byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// An embedded server takes nothing in the clear, also not from one with the right key, and nothing without the key.
+// An embedded server refuses unencrypted connections, even with the right key, and connections without the key.
 func TestEmbeddedDemands(t *testing.T) {
 	t.Parallel()
 	s := embedded(t)
@@ -44,7 +44,7 @@ func TestEmbeddedDemands(t *testing.T) {
 	}
 }
 
-// What is in an embedded server's folder is its owner's, and the same when it starts again; two servers can't have it.
+// An embedded server's folder is its owner's alone. A server that starts again there has the same file.
 func TestEmbeddedFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "cluster")

@@ -17,11 +17,11 @@ import (
 // hasty is for tests that wait for leases to run out.
 var hasty = timing{lease: time.Second, renew: 250 * time.Millisecond, pulse: 400 * time.Millisecond, check: 300 * time.Millisecond, reply: 2 * time.Second}
 
-// patient is for tests in which neither a lease that runs out nor a look of the coordinator may repair anything.
+// patient is for tests in which neither an expired lease nor a check of the coordinator may repair anything.
 var patient = timing{lease: time.Hour, renew: 100 * time.Millisecond, pulse: 400 * time.Millisecond, check: time.Hour, reply: 5 * time.Second}
 
-// scene is a coordinator and what it told.
-type scene struct {
+// fixture is a server with a board, and the texts that the coordinator got.
+type fixture struct {
 	t      testing.TB
 	timing timing
 	server *Server
@@ -32,17 +32,17 @@ type scene struct {
 	told []string
 }
 
-func newScene(t testing.TB) *scene { return newSceneOf(t, hasty) }
+func newFixture(t testing.TB) *fixture { return newFixtureWith(t, hasty) }
 
-func newSceneOf(t testing.TB, with timing) *scene {
-	s := &scene{t: t, timing: with, dir: t.TempDir()}
+func newFixtureWith(t testing.TB, with timing) *fixture {
+	s := &fixture{t: t, timing: with, dir: t.TempDir()}
 	s.start()
 	t.Cleanup(func() { _ = s.server.Close() })
 	s.board = s.newBoard("campaign")
 	return s
 }
 
-func (s *scene) start() {
+func (s *fixture) start() {
 	s.t.Helper()
 	var err error
 	if s.server, err = Embed(s.dir, "127.0.0.1:0", ""); err != nil {
@@ -50,9 +50,9 @@ func (s *scene) start() {
 	}
 }
 
-func (s *scene) connect() *Conn { return connectedWith(s.t, s.server.File, s.timing) }
+func (s *fixture) connect() *Conn { return connectedWith(s.t, s.server.File, s.timing) }
 
-func (s *scene) newBoard(campaign string) *Board {
+func (s *fixture) newBoard(campaign string) *Board {
 	s.t.Helper()
 	b, err := s.connect().Board(s.t.Context(), campaign, here, s.tell)
 	if err != nil {
@@ -62,13 +62,13 @@ func (s *scene) newBoard(campaign string) *Board {
 	return b
 }
 
-func (s *scene) tell(text string) {
+func (s *fixture) tell(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.told = append(s.told, text)
 }
 
-func (s *scene) hears(text string) {
+func (s *fixture) hears(text string) {
 	s.t.Helper()
 	until(s.t, "it is told that "+text, func() bool {
 		s.mu.Lock()
@@ -77,14 +77,14 @@ func (s *scene) hears(text string) {
 	})
 }
 
-func (s *scene) post(n int) {
+func (s *fixture) post(n int) {
 	s.t.Helper()
 	for i := range n {
 		s.postJob(job(i))
 	}
 }
 
-func (s *scene) postJob(j Job) {
+func (s *fixture) postJob(j Job) {
 	s.t.Helper()
 	if err := s.board.Post(s.t.Context(), j); err != nil {
 		s.t.Fatal(err)
@@ -92,7 +92,7 @@ func (s *scene) postJob(j Job) {
 }
 
 // next waits for a result.
-func (s *scene) next() Result {
+func (s *fixture) next() Result {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), hang)
 	defer cancel()
@@ -103,7 +103,7 @@ func (s *scene) next() Result {
 	return r
 }
 
-func (s *scene) done(id string) {
+func (s *fixture) done(id string) {
 	s.t.Helper()
 	if err := s.board.Done(s.t.Context(), id); err != nil {
 		s.t.Fatal(err)
@@ -111,7 +111,7 @@ func (s *scene) done(id string) {
 }
 
 // collect waits for the results of n jobs, each of which is to come at least once.
-func (s *scene) collect(n int) (results int) {
+func (s *fixture) collect(n int) (results int) {
 	s.t.Helper()
 	for seen := map[string]bool{}; len(seen) < n; results++ {
 		r := s.next()
@@ -125,7 +125,7 @@ func (s *scene) collect(n int) (results int) {
 }
 
 // onServer returns the number of messages of a stream.
-func (s *scene) onServer(stream jetstream.Stream) uint64 {
+func (s *fixture) onServer(stream jetstream.Stream) uint64 {
 	s.t.Helper()
 	info, err := stream.Info(s.t.Context())
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *scene) onServer(stream jetstream.Stream) uint64 {
 }
 
 // worker starts a worker, and returns a function that ends it as if its machine had lost its power.
-func (s *scene) worker(e Executor, w Worker) (kill func()) {
+func (s *fixture) worker(e Executor, w Worker) (kill func()) {
 	cancel, conn, ended := s.serve(e, w)
 	kill = func() {
 		conn.Close() // it says nothing any more
@@ -147,14 +147,14 @@ func (s *scene) worker(e Executor, w Worker) (kill func()) {
 }
 
 // serve starts a worker that a test stops by cancel. ended has its error, and is closed.
-func (s *scene) serve(e Executor, w Worker) (cancel context.CancelFunc, conn *Conn, ended chan error) {
+func (s *fixture) serve(e Executor, w Worker) (cancel context.CancelFunc, conn *Conn, ended chan error) {
 	conn = s.connect()
 	ctx, cancel := context.WithCancel(s.t.Context())
 	w.Lanes = []string{"mnist"}
 	if w.Build == (Build{}) {
 		w.Build = here
 	}
-	if w.Batch = max(w.Batch, 1); w.Idle == 0 {
+	if w.GroupSize = max(w.GroupSize, 1); w.Idle == 0 {
 		w.Idle = -1
 	}
 	ended = make(chan error, 1)
@@ -167,33 +167,33 @@ func (s *scene) serve(e Executor, w Worker) (cancel context.CancelFunc, conn *Co
 }
 
 // hold returns an executor that says when it begins a job, and waits until it is let go or its worker ends.
-func hold() (e *hasher, begun, let chan struct{}) {
-	begun, let = make(chan struct{}, 100), make(chan struct{})
+func hold() (e *hasher, started, let chan struct{}) {
+	started, let = make(chan struct{}, 100), make(chan struct{})
 	return &hasher{does: func(ctx context.Context, _ Job) error {
-		begun <- struct{}{}
+		started <- struct{}{}
 		select {
 		case <-let:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-	}}, begun, let
+	}}, started, let
 }
 
 // A worker that dies costs its lease.
 func TestWorkersDie(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	dead, begun, _ := hold()
-	kill := s.worker(dead, Worker{Batch: 2, Host: "victim"})
+	s := newFixture(t)
+	dead, started, _ := hold()
+	kill := s.worker(dead, Worker{GroupSize: 2, Host: "victim"})
 	s.post(3)
-	<-begun
+	<-started
 	until(t, "its jobs are known", func() bool {
 		all := s.board.Workers()
 		return len(all) == 1 && len(all[0].Jobs) > 0
 	})
 	kill()
-	s.worker(&hasher{}, Worker{Batch: 3})
+	s.worker(&hasher{}, Worker{GroupSize: 3})
 	if n := s.collect(3); n != 3 {
 		t.Errorf("%d results of 3 jobs", n)
 	}
@@ -214,10 +214,10 @@ func TestJobsGoBack(t *testing.T) {
 		if stopped {
 			with.renew = time.Hour // others get its jobs at once
 		}
-		s := newSceneOf(t, with)
-		begun, fail := make(chan struct{}, 1), make(chan struct{})
+		s := newFixtureWith(t, with)
+		started, fail := make(chan struct{}, 1), make(chan struct{})
 		first := &hasher{does: func(ctx context.Context, _ Job) error {
-			begun <- struct{}{}
+			started <- struct{}{}
 			select {
 			case <-fail:
 				return fault
@@ -226,9 +226,9 @@ func TestJobsGoBack(t *testing.T) {
 			}
 		}}
 		s.post(2)
-		cancel, _, ended := s.serve(first, Worker{Batch: 2, Host: "first"})
+		cancel, _, ended := s.serve(first, Worker{GroupSize: 2, Host: "first"})
 		defer cancel()
-		<-begun
+		<-started
 		s.hears("worker first")
 		if stopped {
 			cancel()
@@ -244,12 +244,12 @@ func TestJobsGoBack(t *testing.T) {
 	}
 }
 
-// A worker gets to its job behind many that aren't for it at once, and then waits for Idle.
+// A worker gets at once to its job behind many that aren't for it, and then waits for Idle.
 func TestIdleAfterJobs(t *testing.T) {
 	t.Parallel()
 	with := patient
 	with.renew = time.Hour
-	s := newSceneOf(t, with)
+	s := newFixtureWith(t, with)
 	other, err := s.connect().Board(t.Context(), "other", Build{Hash: "bb"}, nil)
 	if err == nil {
 		defer other.Close()
@@ -276,7 +276,7 @@ func TestIdleAfterJobs(t *testing.T) {
 // A lease isn't renewed for a job that makes no progress, and the worker ends.
 func TestWorkersHang(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newFixture(t)
 	hung, _, _ := hold()
 	s.post(1)
 	_, _, ended := s.serve(hung, Worker{Stall: time.Millisecond})
@@ -290,13 +290,13 @@ func TestWorkersHang(t *testing.T) {
 // A worker that is thought dead and comes back late hands in a second result.
 func TestWorkersComeBackLate(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	late, begun, let := hold()
+	s := newFixture(t)
+	late, started, let := hold()
 	s.timing.renew = time.Hour
 	s.worker(late, Worker{})
 	s.timing = hasty
 	s.post(1)
-	<-begun
+	<-started
 	s.worker(&hasher{}, Worker{})
 	s.collect(1)
 	close(let)
@@ -306,12 +306,12 @@ func TestWorkersComeBackLate(t *testing.T) {
 // holding is an executor that says which jobs it begins together, and makes progress until it is let go.
 type holding struct {
 	hasher
-	begun chan []Job
-	let   chan struct{}
+	started chan []Job
+	let     chan struct{}
 }
 
 func (h *holding) Do(ctx context.Context, jobs []Job, progress func(float64)) ([][]byte, error) {
-	h.begun <- jobs
+	h.started <- jobs
 	for {
 		select {
 		case <-h.let:
@@ -329,11 +329,11 @@ func TestLeasesLast(t *testing.T) {
 	t.Parallel()
 	often := hasty // so that a lease runs out only if the machine stands still for nearly two seconds
 	often.lease, often.renew = 2*time.Second, 50*time.Millisecond
-	s := newSceneOf(t, often)
+	s := newFixtureWith(t, often)
 	s.post(2)
-	slow := &holding{begun: make(chan []Job, 10), let: make(chan struct{})}
-	s.worker(slow, Worker{Batch: 2, Stall: often.lease})
-	under := <-slow.begun
+	slow := &holding{started: make(chan []Job, 10), let: make(chan struct{})}
+	s.worker(slow, Worker{GroupSize: 2, Stall: often.lease})
+	under := <-slow.started
 	if st, err := s.board.conn.Status(t.Context()); err != nil || st.UnderWay != uint64(len(under)) || st.Waiting+st.UnderWay != 2 {
 		t.Errorf("%+v with %d jobs under way, %v", st, len(under), err)
 	}
@@ -354,12 +354,12 @@ func TestLeasesLast(t *testing.T) {
 // The server restarts in the middle, with its store, and then without it.
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newFixture(t)
 	for _, wiped := range []bool{false, true} {
 		var work hasher
 		slow := make(chan struct{}, 100)
 		work.does = func(context.Context, Job) error { <-slow; return nil }
-		kill := s.worker(&work, Worker{Batch: 2})
+		kill := s.worker(&work, Worker{GroupSize: 2})
 		s.post(12)
 		for range 5 {
 			slow <- struct{}{}
@@ -385,11 +385,11 @@ func TestServerRestarts(t *testing.T) {
 // A worker waits with its results for a server that is down for longer than jobs may say nothing.
 func TestResultsOutlastTheServer(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	work := &holding{begun: make(chan []Job, 1), let: make(chan struct{})}
+	s := newFixture(t)
+	work := &holding{started: make(chan []Job, 1), let: make(chan struct{})}
 	_, _, ended := s.serve(work, Worker{Stall: 600 * time.Millisecond})
 	s.post(1)
-	<-work.begun
+	<-work.started
 	if err := s.server.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -404,12 +404,12 @@ func TestResultsOutlastTheServer(t *testing.T) {
 	}
 }
 
-// A coordinator that starts anew gets the results that it hadn't done with, and no job is done twice for it.
+// A restarted coordinator gets the results again that weren't done, and no job is done twice.
 func TestCoordinatorRestarts(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newFixture(t)
 	var work hasher
-	s.worker(&work, Worker{Batch: 4})
+	s.worker(&work, Worker{GroupSize: 4})
 	s.post(8)
 	until(t, "all jobs are done", func() bool { return work.did.Load() >= 8 })
 	s.next()
@@ -422,10 +422,10 @@ func TestCoordinatorRestarts(t *testing.T) {
 	}
 }
 
-// Jobs of a coordinator that is away stay where they are, and keep no worker from the jobs of another one.
+// Jobs of a stopped coordinator stay on the server, and keep no worker from another coordinator's jobs.
 func TestCoordinatorIsAway(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newFixture(t)
 	here := s.board
 	s.board = s.newBoard("away")
 	s.post(40)

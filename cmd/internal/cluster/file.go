@@ -15,25 +15,25 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// File is what a machine needs to take part in a cluster. It is kept in a file that only its owner may read.
+// File has all that a machine needs to take part in a cluster. It is kept in a file that its owner alone may read.
 type File struct {
-	// URL is such as tls://host:4222; several, with commas between them, are servers of one NATS cluster.
+	// URL is an address such as tls://host:4222, or several of one NATS cluster, with commas between them.
 	URL string `yaml:"url"`
-	// NKey is the seed of the NKey by which machines prove themselves. Its holder is admitted.
+	// NKey is the seed of the NKey by which machines authenticate. Every holder of it is admitted.
 	NKey string `yaml:"nkey"`
-	// CA are certificates, in PEM, by which the server proves itself; none means the system's.
+	// CA are the certificates, in PEM, that the server's is checked against; "" means the system's.
 	CA string `yaml:"ca,omitempty"`
 	// ServerName is the name in the server's certificate, if it isn't the URL's.
 	ServerName string `yaml:"server_name,omitempty"`
 }
 
-// Format prints where the server is alone, whatever the verb: the key mustn't get into a message.
+// Format prints the server's address alone, whatever the verb: the key mustn't get into a message.
 func (f File) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "cluster at %s", f.URL) }
 
 // maxFile bounds a cluster's file, in bytes.
 const maxFile = 1 << 20
 
-// ReadFile reads a cluster's file. Others than its owner mustn't be able to read it.
+// ReadFile reads a cluster's file. It refuses a file that others than its owner can read.
 func ReadFile(path string) (File, error) {
 	if err := guarded(path); err != nil {
 		return File{}, fmt.Errorf("the cluster's file: %w", err)
@@ -54,13 +54,13 @@ func ReadFile(path string) (File, error) {
 	return out, nil
 }
 
-// guarded returns an error unless a path is that of a file that its owner alone can read.
+// guarded returns an error unless path is a file that its owner alone can read.
 func guarded(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return err
-	case !info.Mode().IsRegular(): // a pipe would be waited for
+	case !info.Mode().IsRegular(): // reading a pipe would wait
 		return fmt.Errorf("%s is no file", path)
 	case info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows":
 		return fmt.Errorf("%s has secrets, and others can read it: chmod 600 %[1]s", path)
@@ -71,11 +71,11 @@ func guarded(path string) error {
 // removed are settings of earlier versions.
 var removed = []string{"user", "password", "credentials", "plaintext", "secret"}
 
-// ParseFile decodes a cluster's file and checks it. Its errors have none of the secrets.
+// ParseFile decodes a cluster's file and checks it. Its errors contain no secrets.
 func ParseFile(text []byte) (f File, err error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
-	if d.Decode(&f) == nil { // a YAML error cites the line
+	if d.Decode(&f) == nil { // its error would cite the line, and a secret with it
 		return f, f.check()
 	}
 	var all map[string]any
@@ -112,7 +112,7 @@ func checkURL(text string) error {
 	return nil
 }
 
-// encrypted reports whether connections must be encrypted: all but those that stay on this machine.
+// encrypted reports whether connections must be encrypted, as all must that leave this machine.
 func (f File) encrypted() bool {
 	if f.CA != "" || f.ServerName != "" {
 		return true

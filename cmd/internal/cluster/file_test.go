@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// sound returns a file that nothing is wrong with.
+// sound returns a valid file.
 func sound() File {
 	return File{URL: "nats://host:4222", NKey: "SUthe-key"}
 }
 
-// A file that others can read isn't used, however little they can, and the one that is written isn't such.
+// ReadFile refuses a file on which others have any right, and Write gives them none.
 func TestFilesAreTheirOwners(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -91,7 +91,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	}
 }
 
-// Only what stays on this machine may go in the clear unasked, and what names a certificate never does.
+// Only connections within this machine may be unencrypted, and none if the file names a certificate.
 func TestConnectionsAreEncrypted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -119,7 +119,7 @@ func TestConnectionsAreEncrypted(t *testing.T) {
 	}
 }
 
-// What is taken comes back from what is written of it.
+// A file that ParseFile takes comes back from the file that Write writes.
 func FuzzParseFile(f *testing.F) {
 	f.Add([]byte("url: nats://host:4222\nnkey: SU\n"))
 	f.Add([]byte("url: tls://a,nats://b:1\nnkey: SU\nca: |\n  x\n  y\nserver_name: a\n"))

@@ -9,28 +9,28 @@ import (
 	"slices"
 )
 
-// Heartbeat is what a worker says of itself every few seconds.
+// Heartbeat describes a worker, which publishes it every few seconds.
 type Heartbeat struct {
-	Worker  string   `json:"worker"` // a random name
-	Host    string   `json:"host"`
-	Machine string   `json:"machine"` // what trains
-	Build   Build    `json:"build"`
-	Lanes   []string `json:"lanes"`
-	Batch   int      `json:"batch"` // jobs that it does at once
-	Jobs    []string `json:"jobs"`  // that it does now
-	Share   float64  `json:"share"` // of them that is done, from 0 to 1
-	Done    int      `json:"done"`  // jobs, since it was started
-	// Refusal is why it last left jobs to other workers.
+	Worker    string   `json:"worker"` // a random name
+	Host      string   `json:"host"`
+	Machine   string   `json:"machine"` // what trains
+	Build     Build    `json:"build"`
+	Lanes     []string `json:"lanes"`
+	GroupSize int      `json:"batch"` // the maximum number of jobs that it does side by side
+	Jobs      []string `json:"jobs"`  // ids of the jobs under way
+	Share     float64  `json:"share"` // of these jobs' work that is done, from 0 to 1
+	Done      int      `json:"done"`  // number of jobs since its start
+	// Refusal is why it last left jobs to other workers; "" if it never did.
 	Refusal string `json:"refusal,omitempty"`
-	Left    bool   `json:"left,omitempty"` // it has ended
+	Left    bool   `json:"left,omitempty"` // whether it has ended
 }
 
-// Name returns a name for people: the host, and some letters of the random name.
+// Name returns a name for people: the host, and the first letters of the random name.
 func (h Heartbeat) Name() string {
 	return printable(fmt.Sprintf("%s-%.4s", cmp.Or(h.Host, "unknown"), h.Worker))
 }
 
-// heartbeats returns the last heartbeat of each worker, also of those that have ended a short while ago.
+// heartbeats returns each worker's last heartbeat, by random name. Workers that ended a short while ago are among them.
 func (c *Conn) heartbeats(ctx context.Context) (map[string]Heartbeat, error) {
 	ctx, cancel := c.within(ctx)
 	defer cancel()
@@ -59,11 +59,11 @@ func (c *Conn) heartbeats(ctx context.Context) (map[string]Heartbeat, error) {
 	}
 }
 
-// survey notices workers that come and go.
+// survey reports workers that have come or gone since its last call.
 func (b *Board) survey(ctx context.Context) {
 	now, err := b.conn.heartbeats(ctx)
 	if err != nil {
-		return // the next look is soon
+		return // the next survey is soon
 	}
 	b.mu.Lock()
 	before := b.workers
@@ -84,7 +84,7 @@ func (b *Board) survey(ctx context.Context) {
 	}
 	for id, h := range before {
 		switch last, there := now[id]; {
-		case h.Left: // as was told
+		case h.Left: // reported before
 		case !there && len(h.Jobs) > 0:
 			b.tell(fmt.Sprintf("worker %s is gone without a word; another takes over its jobs", h.Name()))
 		case !there:
@@ -126,12 +126,12 @@ func (b *Board) Able(lane string) (able, all int) {
 func (b *Board) Want() int {
 	n := 4
 	for _, w := range b.Workers() {
-		n += 2 * w.Batch
+		n += 2 * w.GroupSize
 	}
 	return n
 }
 
-// Status is what a cluster is at.
+// Status counts a cluster's jobs, results and workers.
 type Status struct {
 	Waiting  uint64      `json:"waiting"`   // jobs that no worker has
 	UnderWay uint64      `json:"under_way"` // jobs that workers have

@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// do does jobs of one group under their leases. Its errors are the machine's.
+// do does jobs of one group under their leases. An error ends the worker.
 func (s *serving) do(ctx context.Context, jobs []leased) error {
 	under, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -47,20 +47,20 @@ func (s *serving) do(ctx context.Context, jobs []leased) error {
 	if errors.Is(err, context.Canceled) {
 		delay = 0
 	}
-	for _, j := range jobs { // a message that was answered takes no second answer
+	for _, j := range jobs { // this does nothing to messages that were answered before
 		_ = j.message.NakWithDelay(delay)
 	}
-	_ = s.conn.nats.FlushTimeout(time.Second) // or the leases run out
+	_ = s.conn.nats.FlushTimeout(time.Second) // if it fails, the leases run out
 	if errors.Is(cause, errStalled) && ctx.Err() == nil {
 		return cause
 	}
 	return err
 }
 
-// errStalled reports jobs that said nothing for too long.
+// errStalled reports jobs without progress for Worker.Stall.
 var errStalled = errors.New("the jobs under way made no progress for too long, and were given up: is the device hung?")
 
-// renew renews leases while jobs make progress.
+// renew extends leases while jobs make progress, and calls giveUp when they stall.
 func (s *serving) renew(ctx context.Context, jobs []leased, moved <-chan struct{}, giveUp context.CancelCauseFunc) {
 	tick := time.NewTicker(s.conn.timing.renew)
 	defer tick.Stop()
@@ -73,26 +73,26 @@ func (s *serving) renew(ctx context.Context, jobs []leased, moved <-chan struct{
 			last = time.Now()
 		case <-tick.C:
 			if s.handing.Load() {
-				last = time.Now() // the server may be down for long, and what was done isn't given up
+				last = time.Now() // the server may be down for long, and finished jobs aren't given up
 			}
 			if time.Since(last) > s.Stall {
 				giveUp(errStalled)
 				return
 			}
 			for _, j := range jobs {
-				_ = j.message.InProgress() // without a connection the lease runs out
+				_ = j.message.InProgress() // if it fails for long, the lease runs out
 			}
 		}
 	}
 }
 
-// carryOut checks the data of jobs, asks for their secrets, does them and hands in their results.
+// carryOut checks the data of jobs, requests their secrets, does them and hands in their results.
 func (s *serving) carryOut(ctx context.Context, jobs []leased, progress func(float64)) error {
 	data, err := s.executor.Data(ctx, jobs[0].Job)
 	if err == nil {
 		err = s.compare(ctx, jobs[0], data)
 	}
-	given := jobs // that have their secrets
+	given := jobs // with their secrets
 	if err == nil {
 		progress(0)
 		given = nil
@@ -142,8 +142,8 @@ func only(jobs []leased) []Job {
 	return out
 }
 
-// compare returns an error that wraps ErrCannot if the worker's data aren't the job's, or if the coordinator doesn't
-// know them, those of the first worker of the group.
+// compare returns an error that wraps ErrCannot if the worker has other data than the job names. If the job names none,
+// data must be the same as the group's first worker had.
 func (s *serving) compare(ctx context.Context, j leased, data []byte) error {
 	want, whose := j.Data, "coordinator"
 	if want == nil {
@@ -172,8 +172,8 @@ func (s *serving) compare(ctx context.Context, j leased, data []byte) error {
 	return nil
 }
 
-// ask asks the coordinator for the secret of a job. It reports whether the job is to be done; if not, it has given it
-// back, or the job has ended.
+// ask requests a job's secret from the coordinator. It reports whether the job is to be done. If not, the job has
+// ended, or was given back because the coordinator didn't answer.
 func (s *serving) ask(ctx context.Context, j *leased) (bool, error) {
 	text, err := json.Marshal(keyRequest{j.ID, sha256.Sum256(j.message.Data())})
 	if err != nil {
@@ -199,10 +199,10 @@ func (s *serving) ask(ctx context.Context, j *leased) (bool, error) {
 	return true, nil
 }
 
-// maxInline bounds the result in a message, in bytes: servers take a megabyte, if they aren't told otherwise.
+// maxInline bounds a result that a message has, in bytes. By default servers take messages of a megabyte.
 const maxInline = 512 << 10
 
-// handIn stores a result and acknowledges its job. If the server isn't there, it waits.
+// handIn stores a result and acknowledges its job. It waits while the server is down.
 func (s *serving) handIn(ctx context.Context, j leased, body []byte) error {
 	attempt := rand.Text()
 	m := &nats.Msg{Subject: resultSubject(j.campaign, j.ID), Data: body, Header: nats.Header{workerHeader: {s.state.Worker}}}
@@ -223,11 +223,11 @@ func (s *serving) handIn(ctx context.Context, j leased, body []byte) error {
 	err := s.conn.patiently(ctx, s.tellOnce, func(ctx context.Context) error {
 		ctx, cancel := s.conn.within(ctx)
 		defer cancel()
-		_, err := s.conn.js.PublishMsg(ctx, m, jetstream.WithMsgID(attempt)) // once, although an answer may be lost
+		_, err := s.conn.js.PublishMsg(ctx, m, jetstream.WithMsgID(attempt)) // stored once, even if the answer is lost
 		return err
 	})
 	if err == nil {
-		_ = j.message.Ack() // if it is lost, the job is done once more, to the same bytes
+		_ = j.message.Ack() // if it is lost, the job is done again, with the same result
 	}
 	return err
 }

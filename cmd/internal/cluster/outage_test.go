@@ -81,7 +81,7 @@ func (p *process) stop(hard bool) {
 	_ = p.command.Wait() // by a signal
 }
 
-// proxied starts a server in a process and a proxy before it, and returns the file of those who connect by the proxy.
+// proxied starts a server in a process and a proxy before it, and returns the file to connect by the proxy.
 func proxied(t testing.TB) (*process, *proxy, File) {
 	t.Helper()
 	server := &process{dir: t.TempDir()}
@@ -183,7 +183,7 @@ func (p *proxy) cut(share float64) {
 	}
 }
 
-// outage cuts all connections, and takes none for a while.
+// outage cuts all connections, and accepts none for a while.
 func (p *proxy) outage(lasts time.Duration) {
 	p.set(true)
 	p.cut(1)
@@ -197,8 +197,8 @@ func (p *proxy) set(down bool) {
 	p.down = down
 }
 
-// A worker that ends when there is nothing to do also ends when the server is gone for good, as with a coordinator
-// that had it inside; not while the server is away for a moment.
+// A worker that ends without jobs also ends if the server is gone for good, such as with its coordinator. It doesn't
+// end while the server is away for a moment.
 func TestIdleWithoutAServer(t *testing.T) {
 	t.Parallel()
 	server, _, file := proxied(t)
@@ -207,7 +207,7 @@ func TestIdleWithoutAServer(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		_, err := conn.Serve(t.Context(), Worker{
-			Build: here, Lanes: []string{"lane"}, Batch: 1, Idle: 3 * time.Second, Working: func([]Job, float64) { looks <- struct{}{} },
+			Build: here, Lanes: []string{"lane"}, GroupSize: 1, Idle: 3 * time.Second, Working: func([]Job, float64) { looks <- struct{}{} },
 		}, nil)
 		ended <- err
 	}()
@@ -235,7 +235,7 @@ func TestIdleWithoutAServer(t *testing.T) {
 	}
 }
 
-// The rights in nats.conf are enough. What the server doesn't allow is an error that says so: it never answers such a
+// The rights in nats.conf are enough. A missing right is an error that says so, although the server never answers the
 // request.
 func TestRights(t *testing.T) {
 	t.Parallel()
@@ -281,13 +281,13 @@ func TestRights(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		played := &scene{t: t, timing: hasty, server: &Server{File: f}}
+		played := &fixture{t: t, timing: hasty, server: &Server{File: f}}
 		played.board = played.newBoard("campaign")
 		if p == &noConsumers {
 			soon, cancel := context.WithTimeout(t.Context(), hang)
 			defer cancel()
 			_, errBoard := played.board.Next(soon)
-			_, errWorker := conn.Serve(soon, Worker{Build: here, Lanes: []string{"mnist"}, Batch: 1, Idle: -1}, &hasher{})
+			_, errWorker := conn.Serve(soon, Worker{Build: here, Lanes: []string{"mnist"}, GroupSize: 1, Idle: -1}, &hasher{})
 			if !errors.Is(errBoard, nats.ErrPermissionViolation) || !errors.Is(errWorker, nats.ErrPermissionViolation) {
 				t.Errorf("coordinator: %v, worker: %v", errBoard, errWorker)
 			}

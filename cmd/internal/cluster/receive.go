@@ -9,10 +9,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// maxAhead bounds the results that are received ahead of the one that is handed out.
+// maxAhead bounds the number of results that the client has buffered.
 const maxAhead = 16
 
-// receive hands out results. It begins anew when the server loses the consumer.
+// receive hands out results. If the server loses the consumer, it makes another one.
 func (b *Board) receive(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := b.receiveAll(ctx)
@@ -51,7 +51,7 @@ func (b *Board) receiveAll(ctx context.Context) error {
 	}
 }
 
-// take hands out a result, unless it was: the server sends again what isn't filed when its lease runs out.
+// take hands out a result once, although the server sends it again whenever its lease runs out before it is filed.
 func (b *Board) take(ctx context.Context, m jetstream.Msg) error {
 	meta, err := m.Metadata()
 	if err != nil {
@@ -70,7 +70,7 @@ func (b *Board) take(ctx context.Context, m jetstream.Msg) error {
 		body, err = b.object(ctx, object)
 		if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, jetstream.ErrDigestMismatch) {
 			b.tell(fmt.Sprintf("the result of %s isn't whole, and is left out: %v", id, err))
-			return b.acknowledge(ctx, m) // its job is posted again
+			return b.acknowledge(ctx, m) // repost posts its job again
 		}
 		if err != nil {
 			return err
@@ -106,8 +106,8 @@ func (b *Board) arrive(ctx context.Context, a arrival) {
 	}
 }
 
-// Next waits for a result. After the coordinator is started anew, results that aren't done come again. Two results of
-// one job, of workers that didn't know of each other, are handed out both.
+// Next waits for a result. After the coordinator is restarted, results that aren't done come again. If two workers did
+// one job, both results come.
 func (b *Board) Next(ctx context.Context) (Result, error) {
 	select {
 	case a := <-b.arrived:

@@ -102,7 +102,7 @@ func manyOutcome(j Job) []byte {
 	return body
 }
 
-// coordinate posts jobs and files what comes of them until a number of jobs is filed, and ends without a word.
+// coordinate posts jobs and files their results, until a number of jobs is filed. Then it ends without notice.
 func (m *many) coordinate(ctx context.Context, end int) {
 	conn := m.connect(ctx)
 	defer conn.Close()
@@ -184,7 +184,7 @@ func (m *many) worker(ctx context.Context, r *rand.Rand) {
 		}
 		m.faults[fault].Add(1)
 		living, end := context.WithCancel(ctx)
-		work := &labour{many: m, conn: conn, twice: fault == 4}
+		work := &manyExecutor{many: m, conn: conn, twice: fault == 4}
 		var death *time.Timer
 		switch age := time.Duration(r.IntN(1500)) * time.Millisecond; fault {
 		case 1:
@@ -201,7 +201,7 @@ func (m *many) worker(ctx context.Context, r *rand.Rand) {
 		case 5:
 			work.lasts = 150 * time.Millisecond
 		}
-		_, _ = conn.Serve(living, Worker{Build: here, Lanes: []string{"imdb", "mnist"}, Batch: 1 + r.IntN(3), Idle: -1}, work)
+		_, _ = conn.Serve(living, Worker{Build: here, Lanes: []string{"imdb", "mnist"}, GroupSize: 1 + r.IntN(3), Idle: -1}, work)
 		if death != nil {
 			death.Stop()
 		}
@@ -210,31 +210,31 @@ func (m *many) worker(ctx context.Context, r *rand.Rand) {
 	}
 }
 
-// labour is the executor of a worker of many.
-type labour struct {
+// manyExecutor is the executor of one worker of many.
+type manyExecutor struct {
 	*many
 	conn  *Conn
 	lasts time.Duration
 	twice bool
 }
 
-func (*labour) Data(context.Context, Job) ([]byte, error) { return []byte("data"), nil }
+func (*manyExecutor) Data(context.Context, Job) ([]byte, error) { return []byte("data"), nil }
 
-func (l *labour) Do(ctx context.Context, jobs []Job, progress func(float64)) (out [][]byte, err error) {
+func (e *manyExecutor) Do(ctx context.Context, jobs []Job, progress func(float64)) (out [][]byte, err error) {
 	for k, j := range jobs {
-		if k == 0 && l.lasts > 0 {
+		if k == 0 && e.lasts > 0 {
 			select {
 			case <-ctx.Done():
 				return nil, ctx.Err()
-			case <-time.After(l.lasts):
+			case <-time.After(e.lasts):
 			}
 		}
 		out = append(out, manyOutcome(j))
-		l.did.Add(1)
+		e.did.Add(1)
 		progress(float64(k+1) / float64(len(jobs)))
-		if l.twice && len(out[k]) < maxInline { // another worker hands in the same
-			limited, cancel := l.conn.within(ctx)
-			_, _ = l.conn.js.Publish(limited, resultSubject("campaign", j.ID), out[k])
+		if e.twice && len(out[k]) < maxInline { // another worker hands in the same
+			limited, cancel := e.conn.within(ctx)
+			_, _ = e.conn.js.Publish(limited, resultSubject("campaign", j.ID), out[k])
 			cancel()
 		}
 	}

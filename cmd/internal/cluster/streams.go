@@ -35,7 +35,7 @@ func splitJob(subject string) (campaign, id string) {
 	return parts[len(parts)-2], parts[len(parts)-1]
 }
 
-// token matches what may be a part of a subject.
+// token matches a name that may be part of a subject.
 var token = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
 func checkTokens(names ...string) error {
@@ -47,33 +47,33 @@ func checkTokens(names ...string) error {
 	return nil
 }
 
-// timing is how patient a connection is.
+// timing has a connection's intervals.
 type timing struct {
-	lease time.Duration // of a job or a result whose holder says nothing
-	renew time.Duration // between two renewals of a lease
+	lease time.Duration // until an unacknowledged job or result is sent again
+	renew time.Duration // between two extensions of a lease
 	pulse time.Duration // between two heartbeats of a worker
-	check time.Duration // between two looks of a coordinator at the jobs that the server has
-	reply time.Duration // of the server or a coordinator, before it is asked again
+	check time.Duration // between a coordinator's checks that the server has its jobs
+	reply time.Duration // until a request to the server or a coordinator has failed
 }
 
-// A server that restarts is back before a lease runs out.
+// A server restarts in less than a lease.
 var usual = timing{lease: 30 * time.Second, renew: 7 * time.Second, pulse: 5 * time.Second, check: 15 * time.Second, reply: 10 * time.Second}
 
-// gone is how long a worker may say nothing before it counts as gone.
+// gone is how long a worker may send no heartbeat before it counts as gone.
 func (t timing) gone() time.Duration { return 4 * t.pulse }
 
-// forgotten is when a server forgets the jobs and results of a coordinator that never came back. One that comes back
-// posts its jobs anew.
+// forgotten is how long a server keeps the jobs and results of a coordinator that never comes back. One that comes back
+// later posts its jobs again.
 const forgotten = 30 * 24 * time.Hour
 
-// stores are handles. They stay valid when the server loses what they name, and has it again.
+// stores are handles. They stay valid if the server loses the streams that they name and gets them again.
 type stores struct {
 	jobs, results jetstream.Stream
 	large         jetstream.ObjectStore
 	workers, data jetstream.KeyValue
 }
 
-// makeStores makes what the server lacks.
+// makeStores makes the streams and stores that the server lacks.
 func (c *Conn) makeStores(ctx context.Context) (s stores, _ error) {
 	for _, create := range []func(context.Context) error{
 		func(ctx context.Context) (err error) {
@@ -111,13 +111,13 @@ func (c *Conn) makeStores(ctx context.Context) (s stores, _ error) {
 	return s, nil
 }
 
-// laneConsumer returns the consumer that hands out a lane's jobs under leases. Lanes don't overlap, so that each job
-// has one.
+// laneConsumer returns the consumer that hands out a lane's jobs under leases. Lanes don't overlap, so each job has one
+// consumer, as a work queue demands.
 func (c *Conn) laneConsumer(ctx context.Context, lane string) (jetstream.Consumer, error) {
 	return c.consumer(ctx, jobsName, "lane-"+lane, jobSubject(lane, "*", "*"))
 }
 
-// consumer makes a durable consumer. It never gives up a message: workers may be killed any number of times.
+// consumer makes a durable consumer. It redelivers without end: workers may be killed any number of times.
 func (c *Conn) consumer(ctx context.Context, stream, name, subject string) (jetstream.Consumer, error) {
 	ctx, cancel := c.within(ctx)
 	defer cancel()
@@ -132,12 +132,12 @@ func (c *Conn) within(ctx context.Context) (context.Context, context.CancelFunc)
 	return context.WithTimeout(ctx, c.timing.reply)
 }
 
-// forObject returns a context for the transfer of an object, in which each megabyte may take as long as a request.
+// forObject returns a context for the transfer of size bytes. Each megabyte may take as long as a request.
 func (c *Conn) forObject(ctx context.Context, size uint64) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Duration(1+size>>20)*c.timing.reply)
 }
 
-// patiently calls a function until the server is there, and has its streams.
+// patiently calls do until it succeeds, and waits while the server is down or lacks its streams.
 func (c *Conn) patiently(ctx context.Context, tell func(string), do func(context.Context) error) error {
 	told := false
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, c.timing.reply) {
@@ -153,7 +153,7 @@ func (c *Conn) patiently(ctx context.Context, tell func(string), do func(context
 			tell(fmt.Sprintf("the cluster's server doesn't answer: %v; waiting for it", err))
 		}
 		if pause > time.Second/2 {
-			_, _ = c.makeStores(ctx) // the server may have lost its disk; if this fails, so does the next call
+			_, _ = c.makeStores(ctx) // the server may have lost its disk; if this fails, do fails again
 		}
 		select {
 		case <-ctx.Done():
@@ -163,7 +163,7 @@ func (c *Conn) patiently(ctx context.Context, tell func(string), do func(context
 	}
 }
 
-// passing reports whether an error of the server may be gone in a while: it restarts, or the network is down.
+// passing reports whether an error may pass by itself: the server restarts, or the network is down.
 func (c *Conn) passing(err error) bool {
 	if c.denied.Load() != nil {
 		return false
@@ -176,7 +176,7 @@ func (c *Conn) passing(err error) bool {
 	return true
 }
 
-// ofServer says what to do about an error of JetStream.
+// ofServer adds to an error of JetStream what a person can do about it.
 func (c *Conn) ofServer(err error) error {
 	denied := c.denied.Load()
 	switch {

@@ -15,42 +15,42 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Executor does jobs on one machine.
+// Executor does a worker's jobs.
 type Executor interface {
-	// Data returns a hash of the data that jobs of one group use, which may take a while. All workers must have the
-	// same. An error that wraps [ErrCannot] says that this machine can't do them.
+	// Data returns a hash of the data that the job's group uses, which may take a while. All workers of the group must
+	// have the same. An error that wraps [ErrCannot] leaves the group to other workers.
 	Data(ctx context.Context, j Job) ([]byte, error)
-	// Do does jobs of one group side by side, and calls progress with the share of them that is done: a lease lasts
-	// while it is called. The bodies of the results are in the order of jobs. With an error none of them is done: one
-	// that wraps [ErrCannot] leaves them to other machines, and any other one is the machine's, and ends the worker.
+	// Do does jobs of one group side by side. It calls progress with the share that is done, which keeps the leases.
+	// The bodies of the results are in the order of jobs. With an error none of the jobs is done. An error that wraps
+	// [ErrCannot] leaves the group to other workers; any other error ends this worker.
 	Do(ctx context.Context, jobs []Job, progress func(share float64)) (bodies [][]byte, err error)
 }
 
-// ErrCannot reports jobs that this machine can't do: it lacks memory, or its data are others.
+// ErrCannot reports jobs that this machine can't do: it lacks memory, or has other data.
 var ErrCannot = errors.New("this machine can't do it")
 
-// Worker describes a machine that does jobs.
+// Worker describes a process that does jobs, and its machine.
 type Worker struct {
-	Build   Build
-	Host    string
-	Machine string // what trains
-	Lanes   []string
-	Batch   int // jobs at once
-	// Idle is how long the worker waits for a job before it ends; negative means forever, and 0 that it ends as soon as
-	// there is none.
+	Build     Build
+	Host      string
+	Machine   string // what trains
+	Lanes     []string
+	GroupSize int // the maximum number of jobs that it does side by side
+	// Idle is how long the worker waits for a job before it ends; 0 ends it as soon as there is none, and a negative
+	// Idle never.
 	Idle time.Duration
-	// Stall is how long a job may say nothing before the worker gives it up; 0 means half an hour.
+	// Stall is how long jobs may make no progress before the worker ends; 0 means half an hour.
 	Stall time.Duration
-	Tell  func(text string) // what a person should know
-	// Working is called with the names of the jobs under way and the share that is done; none when the worker waits.
+	Tell  func(text string) // is called with warnings for a person
+	// Working is called with the jobs under way and the share that is done; with no jobs while the worker waits.
 	Working func(jobs []Job, share float64)
 }
 
-// Serve does jobs until ctx is cancelled or none comes for Worker.Idle. It returns the number of jobs that it did. If
-// ctx is cancelled, the jobs under way go to other workers at once, and the error is the context's. The error wraps
-// [ErrRefused] if the worker did nothing, and jobs were there for another build.
+// Serve does jobs until ctx is cancelled, or until none comes for Worker.Idle. It returns the number of jobs that it
+// did. If ctx is cancelled, it gives back the jobs under way at once, and the error is the context's. The error wraps
+// [ErrRefused] if the worker did nothing although there were jobs for another build.
 func (c *Conn) Serve(ctx context.Context, w Worker, e Executor) (done int, err error) {
-	if len(w.Lanes) == 0 || w.Batch < 1 {
+	if len(w.Lanes) == 0 || w.GroupSize < 1 {
 		return 0, errors.New("cluster: a worker without lanes, or for no job at once")
 	}
 	if err := checkTokens(w.Lanes...); err != nil {
@@ -68,7 +68,7 @@ func (c *Conn) Serve(ctx context.Context, w Worker, e Executor) (done int, err e
 	s := &serving{
 		Worker: w, conn: c, executor: e,
 		consumers: map[string]jetstream.Consumer{}, passed: map[string]time.Time{}, told: map[string]bool{},
-		state: Heartbeat{Worker: rand.Text(), Host: w.Host, Machine: w.Machine, Build: w.Build, Lanes: w.Lanes, Batch: w.Batch},
+		state: Heartbeat{Worker: rand.Text(), Host: w.Host, Machine: w.Machine, Build: w.Build, Lanes: w.Lanes, GroupSize: w.GroupSize},
 	}
 	beating, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -83,23 +83,23 @@ func (c *Conn) Serve(ctx context.Context, w Worker, e Executor) (done int, err e
 	return s.state.Done, err
 }
 
-// serving is a call of Serve.
+// serving is the state of one call of Serve.
 type serving struct {
 	Worker
 	conn     *Conn
 	executor Executor
 
-	handing   atomic.Bool // results are being handed in, which waits for the server
+	handing   atomic.Bool // whether results are being handed in, which waits for the server
 	consumers map[string]jetstream.Consumer
-	passed    map[string]time.Time // groups of campaigns that were left to other workers, and when
-	refusal   error                // of a job of another build
-	told      map[string]bool
+	passed    map[string]time.Time // when groups, by campaign and name, were left to other workers
+	refusal   error                // reports a job of another build; nil if there was none
+	told      map[string]bool      // by text
 
 	mu    sync.Mutex
 	state Heartbeat
 }
 
-// leased is a job that the worker has, and its message.
+// leased is a job that the worker holds the lease of.
 type leased struct {
 	Job
 	build    Build
@@ -107,10 +107,10 @@ type leased struct {
 	message  jetstream.Msg
 }
 
-// passFor is how long a worker leaves a group alone that it couldn't do.
+// passFor is how long a worker leaves a group to others after it couldn't do it.
 const passFor = 10 * time.Minute
 
-// tellOnce tells a person something once.
+// tellOnce calls Tell, unless it was called with the same text before.
 func (s *serving) tellOnce(text string) {
 	if !s.told[text] {
 		s.told[text] = true
@@ -119,8 +119,8 @@ func (s *serving) tellOnce(text string) {
 }
 
 func (s *serving) serve(ctx context.Context) error {
-	idle := time.Now() // since when there is no job
-	seen := idle       // when the server was there
+	idle := time.Now() // since when there has been no job
+	seen := idle       // when the server last answered
 	for ctx.Err() == nil {
 		jobs, err := s.take(ctx)
 		switch now := time.Now(); {
@@ -163,7 +163,7 @@ func (s *serving) serve(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// take takes jobs of one group from the first lane that has any.
+// take leases jobs of one group from the first lane that has any.
 func (s *serving) take(ctx context.Context) (jobs []leased, err error) {
 	for _, lane := range s.Lanes {
 		if jobs, err = s.fetch(ctx, lane); err != nil || len(jobs) > 0 {
@@ -174,11 +174,11 @@ func (s *serving) take(ctx context.Context) (jobs []leased, err error) {
 }
 
 const (
-	gather     = 50 * time.Millisecond // jobs that are posted together are done together
-	unanswered = time.Second           // a fetch that takes longer got no answer: the library reports no job then
+	gather     = 50 * time.Millisecond // how long a fetch waits, so that jobs posted together are done together
+	unanswered = time.Second           // a longer fetch got no answer, which the library reports as no job
 )
 
-// fetch takes as many jobs of one group as the worker does at once, or all that a lane has.
+// fetch leases jobs of one group from a lane: as many as the worker does side by side, or fewer if the lane has fewer.
 func (s *serving) fetch(ctx context.Context, lane string) ([]leased, error) {
 	consumer, ok := s.consumers[lane]
 	if !ok {
@@ -190,16 +190,16 @@ func (s *serving) fetch(ctx context.Context, lane string) ([]leased, error) {
 	}
 	for first := time.Now(); ; {
 		began := time.Now()
-		batch, err := consumer.Fetch(s.Batch, jetstream.FetchMaxWait(gather))
+		fetched, err := consumer.Fetch(s.GroupSize, jetstream.FetchMaxWait(gather))
 		if err != nil {
 			return nil, err
 		}
 		var messages []jetstream.Msg
-		for m := range batch.Messages() {
+		for m := range fetched.Messages() {
 			messages = append(messages, m)
 		}
 		if len(messages) == 0 {
-			err = batch.Error()
+			err = fetched.Error()
 			if err == nil && time.Since(began) >= unanswered {
 				err = errors.New("no answer")
 			}
@@ -208,15 +208,15 @@ func (s *serving) fetch(ctx context.Context, lane string) ([]leased, error) {
 			}
 			return nil, err
 		}
-		// Whatever else happened, they are under a lease. What is given back comes again before the jobs behind it, so
-		// these are looked at before it does.
+		// Even after an error these messages are leased. A message that choose gives back comes again before the jobs
+		// behind it, so the next fetch looks at those first.
 		if jobs := s.choose(messages, lane); len(jobs) > 0 || ctx.Err() != nil || time.Since(first) > s.conn.timing.renew {
 			return jobs, nil
 		}
 	}
 }
 
-// choose returns the jobs that the worker is to do, and gives back the others.
+// choose returns the jobs that the worker is to do, and gives the other messages back.
 func (s *serving) choose(messages []jetstream.Msg, lane string) (jobs []leased) {
 	for _, m := range messages {
 		campaign, id := splitJob(m.Subject())
@@ -242,7 +242,7 @@ func (s *serving) choose(messages []jetstream.Msg, lane string) (jobs []leased) 
 	return jobs
 }
 
-// pass leaves jobs to other workers, and those of their group from now on.
+// pass leaves jobs to other workers, and for passFor their whole group.
 func (s *serving) pass(jobs []leased, why string) {
 	s.passed[jobs[0].campaign+" "+jobs[0].Group] = time.Now()
 	s.tellOnce(why)
@@ -252,14 +252,14 @@ func (s *serving) pass(jobs []leased, why string) {
 	}
 }
 
-// update changes what the worker says of itself.
+// update changes the worker's heartbeat.
 func (s *serving) update(change func(*Heartbeat)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.state)
 }
 
-// beat says every few seconds what the worker does.
+// beat publishes the heartbeat every few seconds.
 func (s *serving) beat(ctx context.Context) {
 	tick := time.NewTicker(s.conn.timing.pulse)
 	defer tick.Stop()
@@ -284,5 +284,5 @@ func (s *serving) say(ctx context.Context) {
 	}
 	limited, cancel := s.conn.within(ctx)
 	defer cancel()
-	_, _ = s.conn.workers.Put(limited, h.Worker, text) // the next one says the same
+	_, _ = s.conn.workers.Put(limited, h.Worker, text) // if it fails, the next heartbeat says the same
 }

@@ -7,10 +7,9 @@ import (
 	"reflect"
 )
 
-// LoadFrom is [Plan.Load] with the data and the model of another plan, which is loaded: plans that share them can be
-// carried out by [RunAll]. The error names a setting of data or model that differs. A plan that has a private file open
-// reads it, and if its rows aren't those of the other, LoadFrom returns an error and the plan is closed; [Plan.Again]
-// saves that time.
+// LoadFrom gives a plan the data and the model of another plan, which is loaded: [RunAll] carries out plans that share
+// them. The error names a setting of data or model that differs. A plan that has a private file open reads it, and if
+// its rows differ from the other plan's, LoadFrom returns an error and closes the plan. [Plan.Again] needs no reading.
 func (p *Plan) LoadFrom(other *Plan) error {
 	switch {
 	case other == nil || other.data == nil:
@@ -42,7 +41,7 @@ func (p *Plan) LoadFrom(other *Plan) error {
 	return nil
 }
 
-// checkRows closes the plan's own files, if it has any open, and checks that their rows are the loaded ones: a file may
+// checkRows closes the plan's own files, if any are open, and checks that their rows equal the loaded ones: a file may
 // have been replaced between the two plans.
 func (p *Plan) checkRows(other *loaded) error {
 	files := p.files.Swap(nil)
@@ -59,9 +58,9 @@ func (p *Plan) checkRows(other *loaded) error {
 	return nil
 }
 
-// Again returns another run of a settled plan: it shares all that is settled and, if p is loaded, the data. A seed that
-// isn't nil is its Settings.InsecureSeed. Without one its guarantee holds, even if p has a seed. If p isn't loaded and
-// trains on the user's own files, which p alone has open, load the new plan by [Plan.LoadFrom].
+// Again returns a plan of another run: it shares the settled settings and, if p is loaded, the data. seed becomes its
+// Settings.InsecureSeed. If seed is nil, its guarantee holds, even if p has a seed. If p isn't loaded and trains on own
+// files, which p alone has open, load the new plan by [Plan.LoadFrom].
 func (p *Plan) Again(seed *uint64) *Plan {
 	again := &Plan{
 		Experiment: p.Experiment, Samples: p.Samples, Memory: p.Memory,

@@ -30,7 +30,7 @@ func settle[P guaranteed](
 	return plan, g, err
 }
 
-// guaranteeOf returns the guarantee of a plan of given noise, and an [Error] if its epsilon is infinite.
+// guaranteeOf returns the guarantee of a plan with given noise, and an [Error] if its epsilon is infinite.
 func guaranteeOf(p settings.Privacy, plan guaranteed) (accountant.Guarantee, error) {
 	g, err := plan.Guarantee(p.Delta, Accounting(p))
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 // concurrent use. Close it at the end.
 type Cache struct {
 	Features train.Engine // computes features of images: see [Plan.Load]
-	Sets     int          // how many loaded data sets it keeps at most, since they take memory; 0 for all
+	Sets     int          // maximum number of loaded data sets that it keeps, since they take memory; 0 for all
 
-	settled map[string]*Plan // unloaded; of tunings, which are repeated
+	settled map[string]*Plan // tunings, which repeat, without data
 	sets    []*Plan          // loaded; the last used one is last
 }
 
@@ -76,7 +76,7 @@ func (c *Cache) Has(p *Plan) bool {
 // Close forgets all plans and data.
 func (c *Cache) Close() { c.settled, c.sets = nil, nil }
 
-// dataKey returns what plans that share their data have in common: see [Plan.LoadFrom].
+// dataKey returns the settings that plans must have in common to share data: see [Plan.LoadFrom].
 func (p *Plan) dataKey() string {
 	e := p.Experiment
 	return fmt.Sprintf("%#v", []any{e.Dataset, e.Data, e.TextLength, e.Model, e.Activation})

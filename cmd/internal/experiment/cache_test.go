@@ -92,7 +92,7 @@ func TestDataDigest(t *testing.T) {
 	}
 }
 
-// Shares of runs add up to that of all, and warnings reach the one who asked.
+// The shares of runs add up to one share, and warnings are passed on.
 func TestShares(t *testing.T) {
 	var told []float64
 	var warned []string

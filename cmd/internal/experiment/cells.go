@@ -17,8 +17,8 @@ import (
 // maxText bounds the bytes of a row of texts. The longest review of data set imdb has 13,704.
 const maxText = 1 << 20
 
-// Cells returns the cells of a column of a CSV or TSV file, packed by gzip or not, as they stand in it. An error that
-// cites what the file has is private.
+// Cells returns the unparsed cells of a column of a CSV or TSV file, packed by gzip or not. Its errors may cite the
+// file, and then are private.
 func Cells(path, column string) ([]string, error) {
 	columns, err := cellsOf(path, column)
 	if err != nil {

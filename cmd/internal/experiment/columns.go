@@ -26,8 +26,8 @@ func largeColumns(s *table.Schema, public *table.Samples) (names []string, scale
 	return names, scaled && len(names) > 0
 }
 
-// fileNotes returns what to know about the user's own files before they are trained on: columns that are left out, and
-// labels of public rows that the clip constants change.
+// fileNotes returns notes on the user's own files: columns that are left out, and labels of public rows that the clip
+// constants change.
 func fileNotes(d settings.Data, s *table.Schema, public *table.Samples, unnamed ...string) []string {
 	var notes []string
 	for _, file := range unnamed {
@@ -44,8 +44,8 @@ func fileNotes(d settings.Data, s *table.Schema, public *table.Samples, unnamed 
 	return notes
 }
 
-// warning returns a warning of columns of large values, whose share of a clipped gradient leaves little to the others.
-// It is empty if there are none.
+// warning returns a warning of columns of large values, which leave little of a clipped gradient to other columns. It
+// is empty if there are none.
 func (s Samples) warning(test string) string {
 	names, shown := s.large, s.large
 	if len(names) == 0 {

@@ -29,8 +29,8 @@ func (p *Plan) curve(points []train.Point) *release.Curve {
 	return &release.Curve{Points: points, Epsilons: p.epsilons(points)}
 }
 
-// epsilons returns, for each point of a single training, the epsilon of the steps up to it: that of the run if it had
-// ended there. It returns nil for a tuning, whose search is spent before the first step, and for very many points.
+// epsilons returns, for each point of a single training, the epsilon of the run if it had ended there. It returns nil
+// for a tuning, whose search is spent before the first step, and for very many points.
 func (p *Plan) epsilons(points []train.Point) []float64 {
 	t, ok := p.work.(training)
 	if !ok || len(points) > maxEpsilons {

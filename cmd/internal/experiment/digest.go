@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// DataDigest returns a hash of a loaded plan's training samples and test inputs: two machines with equal ones train on
+// DataDigest returns a hash of a loaded plan's training samples and test inputs: machines with equal hashes train on
 // equal data. It is private, since it can confirm a guess at the data.
 func (p *Plan) DataDigest() ([sha256.Size]byte, error) {
 	if p.data == nil {

@@ -12,7 +12,7 @@ import (
 // A released folder for each format that a version wrote. Never change them: later versions read earlier ones.
 var earlier = filepath.Join("..", "release", "testdata")
 
-// The expected outputs are those of outputs.py, which stands beside the folders and computes them in double precision.
+// The expected outputs are from outputs.py, beside the folders, which computes them in double precision.
 func TestOpensWhatEarlierVersionsReleased(t *testing.T) {
 	temperatures := map[string]float64{"released-1": 1, "released-2": 1.658, "released-3": 1.604}
 	for folder, want := range map[string][3][10]float64{

@@ -48,8 +48,8 @@ func (f *ownFiles) close() error {
 	return f.private.Close()
 }
 
-// readPublic infers the schema from settings and the public test file, and reads its rows. Without that file, which is
-// possible if private samples are held out to score models, the schema is that of the settings, and there are no rows.
+// readPublic infers the schema from settings and the public test file, and reads its rows. There is no such file if
+// private samples are held out to score models. Then the schema follows from the settings alone, and there are no rows.
 // unnamed reports whether the file's first column has no name.
 func readPublic(e settings.Experiment) (s *table.Schema, rows *table.Samples, unnamed bool, err error) {
 	d := e.Data
@@ -84,7 +84,7 @@ func readPublic(e settings.Experiment) (s *table.Schema, rows *table.Samples, un
 	return s, rows, file.Unnamed(), table.Cited(err)
 }
 
-// withoutPublicRows says where a setting comes from if no public file has it.
+// withoutPublicRows adds to an error that a setting must be given if no public file shows it.
 func withoutPublicRows(err error) error {
 	var option *table.OptionError
 	if errors.As(err, &option) {
@@ -106,14 +106,14 @@ func countRows(s *table.Schema, path string) (*table.File, int, error) {
 	return file, n, nil
 }
 
-// sameFile reports whether two paths, however they are written, lead to one file. Paths that lead nowhere don't.
+// sameFile reports whether two paths lead to one file, however they are written. It is false if there is no file.
 func sameFile(a, b string) bool {
 	first, errFirst := os.Stat(a)
 	second, errSecond := os.Stat(b)
 	return errFirst == nil && errSecond == nil && os.SameFile(first, second)
 }
 
-// explainedTable names an option by its setting.
+// explainedTable renames a table's option in an error to the setting.
 func explainedTable(err error) error {
 	var option *table.OptionError
 	if errors.As(err, &option) {
@@ -164,10 +164,10 @@ func describeFiles(e settings.Experiment) (Samples, *ownFiles, error) {
 	return s, files, nil
 }
 
-// load reads the private rows and closes their file. Rows in another number than the plan's are an [Error].
+// load reads the private rows and closes their file. It returns an [Error] if their number isn't the plan's.
 func (f *ownFiles) load(ctx context.Context, d settings.Data, s Samples, progress Follower) (out loaded, err error) {
 	schema, public := s.Schema, f.public
-	var publicTokens *tokenised // first: it is no use to read private rows if the vocabulary can't be had
+	var publicTokens *tokenised // made first: without a vocabulary it is no use to read private rows
 	if public == nil {
 		_, err = tokensOf(ctx, schema, &table.Samples{}, progress)
 	} else {

@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Follower receives the progress of a plan that is loaded and run. Its methods are called one at a time. What they
-// receive can depend on private rows.
+// Follower receives the progress of a plan that is loaded and run. Its methods are called one at a time. Their
+// arguments can depend on private rows.
 type Follower interface {
 	Note(text string)
 	Warn(text string)
@@ -24,7 +24,7 @@ func Downloads(f Follower) func(datasets.Progress) {
 	return func(p datasets.Progress) { f.Progress(float64(p.Done), float64(p.Total), p.Task+" "+p.File) }
 }
 
-// warnOfFallback reports the reason why a slower engine trains; nil is none.
+// warnOfFallback warns that a slower engine trains, unless reason is nil.
 func warnOfFallback(f Follower, reason error) {
 	if reason != nil {
 		why := strings.ReplaceAll(reason.Error(), "\n", "; ") // one line for each engine
@@ -32,10 +32,10 @@ func warnOfFallback(f Follower, reason error) {
 	}
 }
 
-// warnAll reports the reason to all followers.
-func warnAll(parts []*part, reason error) {
-	for _, p := range parts {
-		warnOfFallback(p.Follower, reason)
+// warnAll is warnOfFallback for the followers of all members.
+func warnAll(members []*member, reason error) {
+	for _, m := range members {
+		warnOfFallback(m.Follower, reason)
 	}
 }
 

@@ -28,7 +28,7 @@ func TestHeldOutRowsAreScoredOnce(t *testing.T) {
 	if o.Release.NoPublicRows || score.Metric != train.Accuracy {
 		t.Errorf("released %+v", o.Release)
 	}
-	if (Job{}).keeper(p).Curve != nil {
+	if (Options{}).keeper(p).Curve != nil {
 		t.Error("learning curves are scored")
 	}
 	// Beside a plan that is scored on the public rows it is the same.
@@ -36,21 +36,21 @@ func TestHeldOutRowsAreScoredOnce(t *testing.T) {
 	if err := public.LoadFrom(p); err != nil {
 		t.Fatal(err)
 	}
-	both, err := RunAll(t.Context(), cpu.New(cpu.Options{}), []Item{{public, Job{Key: public.Key()}, nil}, {p, Job{Key: p.Key()}, nil}})
+	both, err := RunAll(t.Context(), cpu.New(cpu.Options{}), []Job{{public, Options{Key: public.Key()}, nil}, {p, Options{Key: p.Key()}, nil}})
 	if err != nil || both[0].Release.Score.HeldOut != nil {
 		t.Fatalf("%+v, %v", both, err)
 	}
 	if diff := cmp.Diff(released(o), released(both[1])); diff != "" {
 		t.Errorf("beside another plan (-alone +beside)\n%s", diff)
 	}
-	if (Job{}).keeper(public).Curve != public.data.test {
+	if (Options{}).keeper(public).Curve != public.data.test {
 		t.Error("no learning curves are scored on public rows")
 	}
 	// The same without any public row.
 	alone, data := p.Again(nil), *p.data
 	data.test = nil
 	alone.data = &data
-	without, err := alone.Run(t.Context(), cpu.New(cpu.Options{}), Job{Key: p.Key()}, nil)
+	without, err := alone.Run(t.Context(), cpu.New(cpu.Options{}), Options{Key: p.Key()}, nil)
 	if err != nil || !without.Release.NoPublicRows || without.Release.Model.Temperature != 0 || without.Release.Score.Value != score.Value {
 		t.Errorf("without public rows %+v, %v; want score %+v", without.Release, err, score)
 	}

@@ -20,11 +20,11 @@ type inputOf struct {
 	Table *table.Schema `json:"table,omitempty"` // a person's own files
 }
 
-// Rows are the rows of a file, or of a test set, as samples for a released model.
+// Rows has the rows of a file, or of a test set, as samples for a released model.
 type Rows struct {
 	Data   *train.Data    // with zeros for labels that weren't read
 	Labels train.Labelled // nil for [table.Predicting]
-	Label  table.Label    // of files: what the model predicts
+	Label  table.Label    // the column that the model predicts; only for files
 }
 
 // Read reads the rows of a file as samples for the model.

@@ -17,16 +17,16 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// ReadFiles reads the samples of files for the model. A model of own files takes one table, or if it is of texts
-// a text file with a text in each line: see [Released.Read]. A
-// model of a named data set takes what the set consists of, prepared as the set is:
+// ReadFiles reads the samples of files for the model. A model of own files takes one table, or if it is of texts a text
+// file with a text in each line: see [Released.Read]. A model of a named data set takes images or texts, and prepares
+// them as it does the set:
 //
 //	images   PNG and JPEG files of the set's size, of one image each; or a file in MNIST's format (idx, packed by gzip
 //	         or not), for [table.Testing] followed by the file of the labels
 //	texts    a text file (.txt) with a text in each line; or a CSV or TSV file with a column "text", and for
-//	         [table.Testing] one "label", which has names of classes or their numbers
+//	         [table.Testing] a column "label" with names of classes or their numbers
 //
-// Names has the name of the file of each sample, if every file has one sample; else it is nil.
+// The returned names are the samples' files, if every file has one sample, and otherwise nil.
 func (r *Released) ReadFiles(ctx context.Context, files []string, use table.Use, f Follower) (rows Rows, names []string, err error) {
 	switch {
 	case len(files) == 0:
@@ -75,7 +75,7 @@ func (r *Released) classNames() []string {
 	return names
 }
 
-// isPicture reports whether a file's name is that of a PNG or JPEG image.
+// isPicture reports whether a file's name ends as a PNG or JPEG image's.
 func isPicture(path string) bool {
 	return slices.Contains([]string{".png", ".jpg", ".jpeg"}, strings.ToLower(filepath.Ext(path)))
 }
@@ -164,7 +164,7 @@ const maxFile = 1 << 31
 
 // readFile reads a regular file and decodes it. Errors name it.
 func readFile[T any](path string, decode func(file []byte) (T, error)) (out T, err error) {
-	info, err := os.Stat(path) // first: opening a pipe could wait for ever
+	info, err := os.Stat(path) // before opening, since opening a pipe could wait for ever
 	if err != nil {
 		return out, err
 	}
@@ -181,8 +181,8 @@ func readFile[T any](path string, decode func(file []byte) (T, error)) (out T, e
 	return out, nil
 }
 
-// samplesOf returns images as samples: normalised, or their features. Features aren't kept on the disk: the data set's
-// are public, and these may not be.
+// samplesOf returns images as samples: normalised, or their features. It keeps no features on the disk: unlike the data
+// set's, they may be private.
 func (r *Released) samplesOf(ctx context.Context, im *datasets.Images, n datasets.Normalisation) (values []float32, err error) {
 	if r.Features == "" {
 		values = make([]float32, im.N*im.Size())

@@ -10,10 +10,17 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Job is how a plan is carried out.
+// Job is a plan to carry out beside others by [RunAll].
 type Job struct {
+	Plan     *Plan    // settled, its data loaded
+	Options  Options  // with a key and a store of its own
+	Follower Follower // nil for none
+}
+
+// Options says how a plan is carried out.
+type Options struct {
 	Key   train.Key     // of all draws: see [Plan.Key]
-	Store train.Store   // keeps what another process needs to go on; nil keeps nothing
+	Store train.Store   // keeps states, from which another process can go on; nil keeps nothing
 	Every time.Duration // between two saves; 0 means a minute
 	// Trials carries out the trials of a tuning elsewhere, by [Plan.PrivateTrials]; nil trains them here.
 	Trials tuner.PrivateTrials
@@ -22,18 +29,18 @@ type Job struct {
 	Curve train.Spacing
 }
 
-// keeper returns what keeps the states and scores the learning curves.
-func (j Job) keeper(p *Plan) train.Keeper {
-	keeper := train.Keeper{Store: j.Store, Every: j.Every}
+// keeper returns the keeper of a plan's states and learning curve.
+func (o Options) keeper(p *Plan) train.Keeper {
+	keeper := train.Keeper{Store: o.Store, Every: o.Every}
 	if !p.holdsOut() { // held-out samples score a model once
-		keeper.Curve, keeper.Spacing = p.data.test, j.Curve
+		keeper.Curve, keeper.Spacing = p.data.test, o.Curve
 	}
 	return keeper
 }
 
 // Space returns the number of bytes that a loaded plan's states and its model take on the disk. It is public: it counts
-// as many trials as one run in twenty exceeds. Of each state there may be two copies for a moment; a state has the
-// parameters and up to two moments.
+// as many trials as one run in twenty exceeds. A state has the parameters and up to two moments, and may be there twice
+// while it is replaced.
 func (p *Plan) Space() int64 {
 	parameters := 0
 	for _, n := range p.model.Parameters {
@@ -44,14 +51,14 @@ func (p *Plan) Space() int64 {
 	return int64(4*float64(parameters)*(states+1)) + rest
 }
 
-// KeyIn returns the key of the run in a folder: the kept one, or else a new one, which is kept before anything is drawn
-// from it.
+// KeyIn returns the key of the run in a folder. If the folder has none, KeyIn makes a key and keeps it, before anything
+// is drawn from it.
 func (p *Plan) KeyIn(folder *runs.Run) (key train.Key, err error) {
 	kept, err := folder.Key()
 	if err != nil {
 		return key, err
 	}
-	if len(kept) == len(key) && train.Key(kept) != (train.Key{}) { // zeros are what a destroyed key leaves
+	if len(kept) == len(key) && train.Key(kept) != (train.Key{}) { // a destroyed key leaves zeros
 		return train.Key(kept), nil
 	}
 	if kept != nil {
@@ -61,7 +68,7 @@ func (p *Plan) KeyIn(folder *runs.Run) (key train.Key, err error) {
 	return key, folder.KeepKey(key[:])
 }
 
-// Key returns a new key, or that of Settings.InsecureSeed.
+// Key returns a new key, or the key of Settings.InsecureSeed.
 func (p *Plan) Key() train.Key {
 	if p.seed != nil {
 		return train.InsecureKey(*p.seed)
@@ -69,10 +76,10 @@ func (p *Plan) Key() train.Key {
 	return train.NewKey()
 }
 
-// Run carries out a settled plan whose data are loaded. If the job's store has the work of an earlier call, Run goes on
-// from it; the error wraps [train.ErrOtherRun] if plan, data, model or engine arithmetic are others.
-func (p *Plan) Run(ctx context.Context, e train.Engine, j Job, f Follower) (Outcome, error) {
-	outcomes, err := RunAll(ctx, e, []Item{{p, j, f}})
+// Run carries out a settled plan whose data are loaded. If the store has the work of an earlier call, Run goes on from
+// it. The error wraps [train.ErrOtherRun] if that work has another plan, data, model or engine arithmetic.
+func (p *Plan) Run(ctx context.Context, e train.Engine, o Options, f Follower) (Outcome, error) {
+	outcomes, err := RunAll(ctx, e, []Job{{p, o, f}})
 	switch failed := err.(type) {
 	case tuner.PlanErrors:
 		err = failed[0]

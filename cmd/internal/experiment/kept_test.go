@@ -25,7 +25,7 @@ func floats(d *train.Data, column int) (out []float64) {
 
 // With another unit, whose rows stand between theirs, all others keep the same rows and their labels, and each draws
 // its own. A value is 100 times the unit plus the number of the row in it.
-func TestUnitsKeepTheirRowsInAnyCompany(t *testing.T) {
+func TestUnitsKeepTheirRowsInAnyGroup(t *testing.T) {
 	kept := func(units ...int) (of map[int][]int) {
 		var names []string
 		var values []float32
@@ -63,7 +63,7 @@ func TestUnitsKeepTheirRowsInAnyCompany(t *testing.T) {
 	}
 }
 
-// A run for units of three rows costs what a group of three does, and is calibrated to that. Units of one row are rows.
+// A run for units of three rows is calibrated to the guarantee for three rows. Units of one row are rows.
 func TestUnitsAreCharged(t *testing.T) {
 	o := accountant.Options{Mode: accountant.Paper}
 	run := train.Privacy{SamplingRate: 0.05, NoiseMultiplier: 2, ClippingNorm: 1, Steps: 20, NominalSize: 100}
@@ -112,7 +112,7 @@ func TestPlansForUnits(t *testing.T) {
 		t.Errorf("released %+v", o.Release.Privacy)
 	}
 	other := p.Again(new(uint64(8)))
-	_, err := RunAll(t.Context(), cpu.New(cpu.Options{}), []Item{{p, Job{Key: p.Key()}, nil}, {other, Job{Key: other.Key()}, nil}})
+	_, err := RunAll(t.Context(), cpu.New(cpu.Options{}), []Job{{p, Options{Key: p.Key()}, nil}, {other, Options{Key: other.Key()}, nil}})
 	if err == nil || !strings.Contains(err.Error(), "keeps other rows of each unit") {
 		t.Errorf("another key: %v", err)
 	}

@@ -38,11 +38,11 @@ func (p *Plan) Manifest() (runs.Manifest, error) {
 	return m, nil
 }
 
-// guaranteed reports whether any guarantee holds: the seed is a secret, and there is noise.
+// guaranteed reports whether any guarantee holds: no seed is known, and there is noise.
 func (p *Plan) guaranteed() bool { return !p.privacy.Insecure && !math.IsInf(p.privacy.Epsilon, 1) }
 
-// Release returns the release that a plan makes in a run, for the ledger. If the plan's data aren't loaded, it reads
-// the private file for its sketch.
+// Release returns the ledger's record of the release that a run makes. If the plan's data aren't loaded, it reads the
+// private file for its sketch.
 func (p *Plan) Release(run *runs.Run) (ledger.Release, error) {
 	data, err := p.content()
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *Plan) Release(run *runs.Run) (ledger.Release, error) {
 	return r, nil
 }
 
-// content returns what the ledger knows the training samples by.
+// content returns the ledger's identity of the training samples.
 func (p *Plan) content() (ledger.Data, error) {
 	files := p.files.Load()
 	switch {

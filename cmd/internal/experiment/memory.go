@@ -25,8 +25,8 @@ const (
 )
 
 // memoryOf estimates the maximum number of bytes that a run takes, from public numbers alone. It counts as many trials
-// as one run in twenty exceeds: the mean and two standard deviations of a Poisson number, the number itself if it
-// is fixed, four times the mean of others.
+// as one run in twenty exceeds: for a Poisson number the mean and two standard deviations, for a fixed number itself,
+// for others four times the mean.
 func memoryOf(e settings.Experiment, s Samples, tuned bool) (float64, error) {
 	shape, outputs, raw := []int(nil), 0, 0.0
 	m := release.Model{}
@@ -131,7 +131,7 @@ func (p *Plan) Fits() error {
 	return nil
 }
 
-// memoryWarning returns a warning if a run of so many bytes probably exceeds the free ones, and otherwise nothing.
+// memoryWarning returns a warning if a run probably takes more memory than is free, and otherwise "".
 func memoryWarning(bytes, free float64) string {
 	if bytes > free {
 		return fmt.Sprintf("the run takes up to about %s of memory, and %s are free: it may be killed; take fewer trials (--mu), a smaller model, or another machine",

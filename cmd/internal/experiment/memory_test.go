@@ -99,7 +99,7 @@ func TestMemoryOfManyRuns(t *testing.T) {
 	}
 }
 
-// A run that takes all that is free, to a byte, isn't warned of, nor is one on a system that doesn't say what is free.
+// There is no warning of a run that takes all free memory to the byte, nor on a system that doesn't report its memory.
 func TestMemoryWarning(t *testing.T) {
 	defer func(was func() (uint64, bool)) { available = was }(available)
 	for _, c := range []struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
-// Settings of the command become those of package train, each of them, as their text shows.
+// Each setting of the command becomes its setting of package train, as the optimizer's text shows.
 func TestOptimizerOfSettings(t *testing.T) {
 	for _, c := range []struct {
 		t    settings.Training

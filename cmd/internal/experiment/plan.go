@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Settings are all settings that a run depends on.
+// Settings has all settings that a run depends on.
 type Settings struct {
 	settings.Experiment
 	Tune bool // whether to tune hyperparameters; if not, train once with the given ones
@@ -87,8 +87,8 @@ func (p *Plan) Statement() release.Privacy { return p.privacy }
 // Event returns the privacy event of everything that a settled plan does.
 func (p *Plan) Event() accountant.Event { return p.work.event() }
 
-// Cautions returns why the model of a settled plan may be a poor one: learning rates that are too large, too few rows.
-// They are public, and part of the plan.
+// Cautions returns reasons why a settled plan's model may be poor: learning rates that are too large, too few rows.
+// They are public.
 func (p *Plan) Cautions() (cautions []string) {
 	for _, w := range []string{p.rateWarning(), p.subsetWarning(), p.publicWarning(), p.heldOutWarning()} {
 		if w != "" {
@@ -130,12 +130,12 @@ func (p *Plan) Load(ctx context.Context, features train.Engine, f Follower) erro
 	if data.privateWarning != "" {
 		f.Warn(data.privateWarning)
 	}
-	data.train.Prepare() // here it costs no time, if the accountant or a GPU's driver is still at work
+	data.train.Prepare() // it costs no time here if the accountant or a GPU's driver is still at work
 	p.data = &data
 	return nil
 }
 
-// errClosed is the error of a plan on the user's own files that has none open.
+// errClosed reports a plan on the user's own files whose files are closed.
 var errClosed = errors.New("the plan's files are closed: load it from another plan, or make it again")
 
 func (p *Plan) load(ctx context.Context, features train.Engine, f Follower) (loaded, error) {

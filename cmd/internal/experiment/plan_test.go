@@ -61,7 +61,7 @@ func TestMNISTNoiseIsTheReference(t *testing.T) {
 	}
 }
 
-// What is stated is what the accountant says about what will be done.
+// The statement has the accountant's epsilon for the event of the plan.
 func TestStatementsAreThoseOfTheEvents(t *testing.T) {
 	for _, variant := range []string{"1", "2", "baseline"} {
 		e := experiment(t, "privacy.variant="+variant)
@@ -90,7 +90,7 @@ func checkStated(t *testing.T, name string, stated float64, event accountant.Eve
 	}
 }
 
-// The settings that people give and those of a run have one range, in two packages.
+// Settings and package train take the same clipping norms.
 func TestClippingNormsAreThoseThatTrain(t *testing.T) {
 	for c, want := range map[float64]bool{9.9e-10: false, 1e-9: true, 1: true, 1e9: true, 1.1e9: false} {
 		e := experiment(t)

@@ -69,8 +69,8 @@ func norm(v []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// squaredError reports whether an experiment trains a dense model by DP-SGD on the squared error of own files: then
-// large learning rates spoil the model, where those of a cross-entropy, whose gradients are bounded, only slow it down.
+// squaredError reports whether an experiment trains a dense model by DP-SGD on the squared error of own files. Its
+// large learning rates spoil the model. A cross-entropy has bounded gradients, and large rates only slow it down.
 func squaredError(e settings.Experiment, s *table.Schema) bool {
 	network, _, _ := strings.Cut(e.Model, ":")
 	dense := network == "linear" || network == "mlp"
@@ -87,8 +87,8 @@ func (p *Plan) bounded() settings.Experiment {
 	return e
 }
 
-// planBounded plans a tuning within the largest final rate of [Plan.bounded]. If no rate is left, it plans with all of
-// them: a warning says so.
+// planBounded plans a tuning within the largest final rate of [Plan.bounded]. If no rate is left, it plans with all
+// rates, and a warning says so.
 func (p *Plan) planBounded() (tuner.Settings, release.Privacy, error) {
 	settings, privacy, err := planTuning(p.bounded(), p.Samples.Train)
 	var setting *train.SettingError

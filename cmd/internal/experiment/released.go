@@ -53,8 +53,8 @@ func Open(run string, e train.Engine) (*Released, error) {
 	return &Released{model, predictor, e}, nil
 }
 
-// Portable reads a released model from a run's directory, with its layers and its parameters in PyTorch's layouts
-// whatever version released it.
+// Portable reads a released model from a run's directory, with its layers and its parameters in PyTorch's layouts,
+// whichever version released it.
 func Portable(run string) (release.Model, []train.Parameter, error) {
 	model, tensors, err := release.ReadModel(run)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A run knows its training file by its name, wherever it was moved, and by the file itself, whatever it is called now.
+// A run knows its training file by the name, wherever it was moved, and by the file itself, whatever its name is now.
 func TestTrainedOn(t *testing.T) {
 	dir := t.TempDir()
 	train := filepath.Join(dir, "private.csv")

@@ -38,7 +38,7 @@ func carryOut(t *testing.T, p *Plan) (Outcome, *recorder) {
 	if err := p.Load(t.Context(), nil, &r); err != nil {
 		t.Fatal(err)
 	}
-	o, err := p.Run(t.Context(), cpu.New(cpu.Options{}), Job{Key: p.Key()}, &r)
+	o, err := p.Run(t.Context(), cpu.New(cpu.Options{}), Options{Key: p.Key()}, &r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestPlansOnAKnownDataSet(t *testing.T) {
 	}
 }
 
-// checkWritten writes what is released, and checks its contents.
+// checkWritten writes a release, and checks its contents.
 func checkWritten(t *testing.T, p *Plan, o Outcome) {
 	t.Helper()
 	dir := t.TempDir()
@@ -212,7 +212,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// The number of rows that are trained on is the number that the guarantee is for.
+// The guarantee is for the number of rows that are trained on.
 func TestAnotherNumberOfRowsIsAnError(t *testing.T) {
 	p := resolve(t, false, own(t)...)
 	p.Samples.Train++
@@ -225,7 +225,7 @@ func TestAnotherNumberOfRowsIsAnError(t *testing.T) {
 // A plan is loaded before it runs, once, and not after it was closed.
 func TestPlansInTheWrongOrder(t *testing.T) {
 	p := resolve(t, false, own(t)...)
-	if _, err := p.Run(t.Context(), cpu.New(cpu.Options{}), Job{Key: p.Key()}, new(recorder)); err == nil {
+	if _, err := p.Run(t.Context(), cpu.New(cpu.Options{}), Options{Key: p.Key()}, new(recorder)); err == nil {
 		t.Error("a plan ran without data")
 	}
 	if err := p.Close(); err != nil {
@@ -278,7 +278,7 @@ func TestUnpreparedPlansDoNotRun(t *testing.T) {
 		if err := prepare(p); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Run(t.Context(), cpu.New(cpu.Options{}), Job{Key: p.Key()}, &recorder{}); err == nil || !strings.Contains(err.Error(), "isn't settled, or") {
+		if _, err := p.Run(t.Context(), cpu.New(cpu.Options{}), Options{Key: p.Key()}, &recorder{}); err == nil || !strings.Contains(err.Error(), "isn't settled, or") {
 			t.Errorf("%s only: %v", name, err)
 		}
 		if err := p.Close(); err != nil {

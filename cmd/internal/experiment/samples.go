@@ -15,7 +15,7 @@ import (
 // Samples describes an experiment's data. All of it is public.
 type Samples struct {
 	Train, Test int           // numbers of samples
-	Features    string        // the weights that make samples of images; empty for other data
+	Features    string        // names the weights that make samples of images; empty for other data
 	Schema      *table.Schema // of the user's own files; nil for named data sets
 
 	large    []string // columns of such files: see largeColumns
@@ -45,7 +45,7 @@ func describe(e settings.Experiment) (Samples, *ownFiles, error) {
 	return Samples{Train: info.Train, Test: info.Test, Features: featured[e.Dataset]}, nil, nil
 }
 
-// testDigest returns a hash of the public rows; that of nothing if there are none.
+// testDigest returns a hash of the public rows, or the hash of nothing if there are none.
 func (l *loaded) testDigest() [sha256.Size]byte {
 	if l.test == nil {
 		return (*train.Data)(nil).Digest()
@@ -53,7 +53,7 @@ func (l *loaded) testDigest() [sha256.Size]byte {
 	return l.test.Inputs().Digest()
 }
 
-// scored returns what a loaded plan's models are scored on: the public rows or, if some are held out, the private ones.
+// scored returns the samples that models are scored on: the public rows or, if samples are held out, the private ones.
 func (p *Plan) scored() train.Labelled {
 	if p.holdsOut() {
 		return p.data.whole

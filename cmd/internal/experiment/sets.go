@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// featured has, by data set, the weights of the network that makes samples of its images.
+// featured names, by data set, the weights of the network that makes samples of its images.
 var featured = map[string]string{"cifar-10": "resnet20"}
 
 // loadSet loads a named data set. Texts are cut to textLength tokens. The engine computes features of images.

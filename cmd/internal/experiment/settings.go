@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// maxSettings bounds a settings file, in bytes. Presets have a thousandth of it.
+// maxSettings bounds a settings file, in bytes. A preset takes a thousandth of it.
 const maxSettings = 1 << 20
 
 // ReadSettings reads a settings file, which may be a pipe or a terminal. The size is limited, so that a file without an

@@ -6,8 +6,8 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Shares returns followers of n runs that are carried out side by side. They report warnings, and the share of all the
-// work that is done, from 0 to 1: what else there is of a run is in its outcome.
+// Shares returns followers for n runs side by side. They pass on warnings, and the share of all work that is done, from
+// 0 to 1. They drop notes.
 func Shares(n int, warn func(text string), working func(share float64)) []Follower {
 	all := &shares{warn: warn, working: working, done: make([]float64, n)}
 	out := make([]Follower, n)

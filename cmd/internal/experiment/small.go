@@ -29,7 +29,7 @@ func (p *Plan) subsetWarning() string {
 		subset, fewInSubset, p.smallRemedy())
 }
 
-// smallRemedy is what did best on tables of a few hundred rows, on held-out ones: see docs/own-data.md.
+// smallRemedy is the command that did best on held-out rows of tables of a few hundred rows: see docs/own-data.md.
 //
 // That command can't hold out rows, so without public ones the search gets a larger subset.
 func (p *Plan) smallRemedy() string {
@@ -39,8 +39,8 @@ func (p *Plan) smallRemedy() string {
 	return "\"dptrain train\" with the preset's learning rate, which spends nothing on a search and did better on tables of a few hundred rows"
 }
 
-// heldOutWarning warns of so few held-out samples that noise and chance choose the best trial. The numbers are those of
-// the plan: how many are held out is private.
+// heldOutWarning warns of so few held-out samples that noise and chance choose the best trial. It uses the plan's
+// expected number: the drawn number is private.
 func (p *Plan) heldOutWarning() string {
 	w, ok := p.work.(tuning)
 	if !ok || w.HoldOut.Rate == 0 {

@@ -12,8 +12,7 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Every preset of the paper plans at its public size, and that of files, with the number of candidates of the paper's
-// grid, and states what it plans.
+// Every preset plans at its data set's public size, with as many candidates as the paper's grid, and states its plan.
 func TestEveryPresetPlans(t *testing.T) {
 	type grid struct{ samples, rates, candidates int }
 	papers := map[string]grid{
@@ -93,7 +92,7 @@ func checkSpace(t interface{ Errorf(string, ...any) }, e settings.Experiment, s 
 	}
 }
 
-// Whatever is tuned, and however, the statement is that of the plan, and the plan can be carried out.
+// Whatever is tuned, and however, the statement is the plan's, and the plan can be carried out.
 func TestSpacesAreStated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e, err := settings.Preset("glyphs")

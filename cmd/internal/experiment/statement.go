@@ -50,8 +50,8 @@ func statedTuning(e settings.Experiment) *release.Tuning {
 	return t
 }
 
-// tenths is the number of parts of a region: the chance to miss one of them is stated, as a region has no candidates to
-// count.
+// tenths is the number of parts of a region. A region has no candidates to count, so the chance to miss one of its
+// parts is stated.
 const tenths = 10
 
 // statedSpace returns the statement of the settled search space.

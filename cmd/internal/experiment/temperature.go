@@ -9,16 +9,16 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// temper fits the temperatures of the models that plans came to. A lost device and a cancelled ctx stop all plans; of
-// other errors each is in its part.
-func (c *company) temper(ctx context.Context) error {
-	for _, p := range c.parts {
-		if p.err != nil {
+// temper fits the temperatures of the trained models. A lost device and a cancelled ctx stop all plans. A member keeps
+// any other error.
+func (g *group) temper(ctx context.Context) error {
+	for _, m := range g.members {
+		if m.err != nil {
 			continue
 		}
-		p.trained.temperature, p.err = temperatureOf(ctx, c.engine, c.model, p.trained.parameters, c.data.test)
-		if errors.Is(p.err, train.ErrLost) {
-			return p.err
+		m.trained.temperature, m.err = temperatureOf(ctx, g.engine, g.model, m.trained.parameters, g.data.test)
+		if errors.Is(m.err, train.ErrLost) {
+			return m.err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -27,8 +27,8 @@ func (c *company) temper(ctx context.Context) error {
 	return nil
 }
 
-// temperatureOf returns the temperature of a model's probabilities on a public test set, or 0 if there is none: no test
-// set, no classes, or outputs for which none is better than another.
+// temperatureOf returns the temperature of a model's probabilities on a public test set. It returns 0 if there is no
+// test set or there are no classes, or if all temperatures fit equally well.
 //
 // It post-processes the parameters, which the guarantee covers, and public samples, so it costs no privacy. It draws
 // nothing: a run that goes on elsewhere, in the same arithmetic, has the same temperature.

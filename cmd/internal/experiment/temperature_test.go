@@ -129,15 +129,15 @@ func TestTemperatureIsCancelled(t *testing.T) {
 	o, _ := carryOut(t, p)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	c := &company{engine: cpu.New(cpu.Options{}), model: p.model, data: p.data, parts: []*part{{trained: trained{parameters: graphParameters(t, o)}}}}
-	if err := c.temper(ctx); !errors.Is(err, context.Canceled) {
+	g := &group{engine: cpu.New(cpu.Options{}), model: p.model, data: p.data, members: []*member{{trained: trained{parameters: graphParameters(t, o)}}}}
+	if err := g.temper(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	c.parts[0].err = errors.New("it has failed already")
-	if err := c.temper(ctx); err != nil {
+	g.members[0].err = errors.New("it has failed already")
+	if err := g.temper(ctx); err != nil {
 		t.Errorf("a plan without a model: %v", err)
 	}
-	if _, err := temperatureOf(t.Context(), c.engine, p.model, []train.Parameter{{}}, p.data.test); err == nil || !strings.Contains(err.Error(), "fit the temperature") {
+	if _, err := temperatureOf(t.Context(), g.engine, p.model, []train.Parameter{{}}, p.data.test); err == nil || !strings.Contains(err.Error(), "fit the temperature") {
 		t.Errorf("wrong parameters: %v", err)
 	}
 	if m := p.data.model; m.Temperature != 0 || m.Task != release.Classification {

@@ -14,13 +14,13 @@ var (
 	words    = func() int {
 		info, err := datasets.Describe("imdb")
 		if err != nil {
-			panic(err) // it is a name of a set
+			panic(err) // the set's name is a constant
 		}
 		return info.Vocabulary
 	}
 )
 
-// tokenised are the texts of a table's rows as data set imdb's are: see package datasets. Nil stands for those of a
+// tokenised has the texts of a table's rows as tokens, made like data set imdb's: see package datasets. It is nil for a
 // table of other columns.
 type tokenised struct {
 	length, vocabulary int
@@ -69,7 +69,7 @@ func (t *tokenised) size() int {
 	return t.vocabulary
 }
 
-// columns returns the inputs of a model that rows make: the tokens and their weights, or numbers. It keeps the memory.
+// columns returns rows as a model's inputs: tokens and their weights, or numbers. It keeps the memory.
 func (t *tokenised) columns(rows *table.Samples) []train.Column {
 	if t == nil {
 		return []train.Column{{Floats: rows.Values}}

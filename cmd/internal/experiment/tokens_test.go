@@ -63,8 +63,8 @@ func textFiles(t *testing.T) settings.Data {
 	}
 }
 
-// The samples of texts are their tokens, the same whether a run keeps all rows or those of units, and the description
-// of the model says what makes them.
+// The samples of texts are their tokens, whether a run keeps all rows or some of each unit, and the model's description
+// names the vocabulary.
 func TestTextsOfFilesAreTokens(t *testing.T) {
 	withFewWords(t)
 	d := textFiles(t)

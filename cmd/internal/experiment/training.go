@@ -121,8 +121,8 @@ func value(v *float64) float64 {
 func (t training) event() accountant.Event { return unitRun{t.Privacy, t.rows}.event() }
 
 // train carries out single trainings that share their data, by the random streams of trial 0.
-func (c *company) train(ctx context.Context, parts []*part) (err error) {
-	loaded, err := train.Load(c.engine, c.model, c.data.train)
+func (g *group) train(ctx context.Context, trainings []*member) (err error) {
+	loaded, err := train.Load(g.engine, g.model, g.data.train)
 	if err != nil {
 		return err
 	}
@@ -131,45 +131,46 @@ func (c *company) train(ctx context.Context, parts []*part) (err error) {
 			err = errors.Join(err, unclosed)
 		}
 	}()
-	var ready []*part
-	for _, p := range parts {
-		if p.err = p.check(loaded); p.err == nil {
-			ready = append(ready, p)
+	var ready []*member
+	for _, m := range trainings {
+		if m.err = m.check(loaded); m.err == nil {
+			ready = append(ready, m)
 		}
 	}
 	warnAll(ready, loaded.Fallback())
-	for group := range slices.Chunk(ready, maxRunsHeld) {
-		runs := make([]train.Run, len(group))
-		for i, p := range group {
-			runs[i] = p.run()
+	for members := range slices.Chunk(ready, maxRunsHeld) {
+		runs := make([]train.Run, len(members))
+		for i, m := range members {
+			runs[i] = m.run()
 		}
-		all, err := loaded.TrainAll(ctx, c.data.test, runs...)
+		all, err := loaded.TrainAll(ctx, g.data.test, runs...)
 		if err != nil {
-			return ofRun(err, group)
+			return ofRun(err, members)
 		}
-		for i, p := range group {
-			p.finish(all[i])
+		for i, m := range members {
+			m.finish(all[i])
 		}
 	}
 	return nil
 }
 
 // settings returns the settings of a single training, with its key.
-func (p *part) settings() train.Settings {
-	s := p.Plan.work.(training).Settings
-	s.Key = p.Job.Key
+func (m *member) settings() train.Settings {
+	s := m.Plan.work.(training).Settings
+	s.Key = m.Options.Key
 	return s
 }
 
-// check keeps the fingerprint of a run that begins, and compares that of one that goes on, whose state it reads.
-func (p *part) check(loaded *train.Loaded) error {
-	fingerprint, err := loaded.Fingerprint(p.Plan.data.test)
+// check keeps the fingerprint of a run that begins. For a run that goes on it compares the fingerprint, and reads the
+// state.
+func (m *member) check(loaded *train.Loaded) error {
+	fingerprint, err := loaded.Fingerprint(m.Plan.data.test)
 	if err != nil {
 		return err
 	}
-	s := p.settings()
+	s := m.settings()
 	fingerprint["plan"] = fmt.Sprintf("%v, key %x", s, sha256.Sum256(s.Key[:]))
-	keeper := p.Job.keeper(p.Plan)
+	keeper := m.Options.keeper(m.Plan)
 	if err := keeper.Check(fingerprint); err != nil {
 		return err
 	}
@@ -179,26 +180,26 @@ func (p *part) check(loaded *train.Loaded) error {
 	return nil
 }
 
-// run returns the run of a single training, which reports to its follower.
-func (p *part) run() train.Run {
-	what := "training, epsilon " + release.Up(p.Plan.privacy.Epsilon)
+// run returns the run of a single training, which reports to the member's follower.
+func (m *member) run() train.Run {
+	what := "training, epsilon " + release.Up(m.Plan.privacy.Epsilon)
 	return train.Run{
-		Settings: p.settings(),
-		Keeper:   p.Job.keeper(p.Plan),
-		Progress: func(done train.Progress) { p.Follower.Progress(float64(done.Step), float64(done.Steps), what) },
+		Settings: m.settings(),
+		Keeper:   m.Options.keeper(m.Plan),
+		Progress: func(done train.Progress) { m.Follower.Progress(float64(done.Step), float64(done.Steps), what) },
 	}
 }
 
-// finish takes over what a single training has come to.
-func (p *part) finish(t train.Trained) {
+// finish keeps the result of a single training.
+func (m *member) finish(t train.Trained) {
 	switch {
 	case t.Err != nil:
-		p.err = t.Err
+		m.err = t.Err
 	case t.Result.Diverged():
-		p.err = train.ErrDiverged
+		m.err = train.ErrDiverged
 	default:
-		s := p.settings()
-		p.trained = trained{t.Result.Parameters, t.Score, nil, release.HyperparametersOf(s.Privacy, s.Optimizer), privateTraining{warning, t.Trace}, t.Curve, 0}
+		s := m.settings()
+		m.trained = trained{t.Result.Parameters, t.Score, nil, release.HyperparametersOf(s.Privacy, s.Optimizer), privateTraining{warning, t.Trace}, t.Curve, 0}
 	}
 }
 

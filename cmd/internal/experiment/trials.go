@@ -9,10 +9,10 @@ import (
 )
 
 // PrivateTrials carries out trials of a settled tuning whose data are loaded, for another process that carries out the
-// plan by a [Job] with the same key: see [tuner.PrivateTrials]. The numbers are below [Plan.PrivateTrialCount]. The
+// plan with the same key: see [tuner.PrivateTrials]. The numbers are below [Plan.PrivateTrialCount]. The
 // follower may be nil. Numbers, key and outcomes are private.
 func (p *Plan) PrivateTrials(ctx context.Context, e train.Engine, key train.Key, trials []int, f Follower) ([]tuner.PrivateOutcome, error) {
-	if err := p.ready(Job{}); err != nil {
+	if err := p.ready(); err != nil {
 		return nil, err
 	}
 	drawn, err := p.drawn(key)
@@ -32,7 +32,7 @@ func (p *Plan) PrivateTrials(ctx context.Context, e train.Engine, key train.Key,
 		Data:     data.train,
 		Test:     p.scored(),
 		Progress: f.Tuning,
-		Keeper:   Job{}.keeper(p),
+		Keeper:   Options{}.keeper(p),
 		Fallback: func(reason error) { warnOfFallback(f, reason) },
 	}
 	return executor.RunTrials(ctx, drawn, trials)

@@ -62,12 +62,12 @@ func TestTrialsOfAnotherProcess(t *testing.T) {
 		}
 		here, there := made(), made()
 		key := here.Key()
-		want, err := here.Run(t.Context(), cpu.New(cpu.Options{}), Job{Key: key}, nil)
+		want, err := here.Run(t.Context(), cpu.New(cpu.Options{}), Options{Key: key}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		transport := &post{t: t, plan: there, key: key}
-		got, err := here.Run(t.Context(), cpu.New(cpu.Options{}), Job{Key: key, Trials: transport, Store: newDrawer()}, nil)
+		got, err := here.Run(t.Context(), cpu.New(cpu.Options{}), Options{Key: key, Trials: transport, Store: newDrawer()}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

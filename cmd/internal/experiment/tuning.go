@@ -80,40 +80,40 @@ func tuningSettings(e settings.Experiment, r accountant.Repetitions, n int, spac
 
 func (t tuning) event() accountant.Event { return t.Event() }
 
-// tune carries out tunings that share their data, and what their models are scored on.
-func (c *company) tune(ctx context.Context, parts []*part) error {
+// tune carries out tunings that share their data and the samples that their models are scored on.
+func (g *group) tune(ctx context.Context, tunings []*member) error {
 	var work []tuner.Work
-	var plans []*part
-	for _, p := range parts {
-		drawn, err := tuner.NewPlan(p.Plan.work.(tuning).Settings, p.Job.Key)
+	var drawn []*member // with the plans in work
+	for _, m := range tunings {
+		plan, err := tuner.NewPlan(m.Plan.work.(tuning).Settings, m.Options.Key)
 		if err != nil {
-			p.err = err
+			m.err = err
 			continue
 		}
-		work = append(work, tuner.Work{Plan: drawn, Keeper: p.Job.keeper(p.Plan), Progress: p.Follower.Tuning, Trials: p.Job.Trials})
-		plans = append(plans, p)
+		work = append(work, tuner.Work{Plan: plan, Keeper: m.Options.keeper(m.Plan), Progress: m.Follower.Tuning, Trials: m.Options.Trials})
+		drawn = append(drawn, m)
 	}
 	executor := tuner.Executor{
-		Engine:   c.engine,
-		Model:    c.model,
-		Data:     c.data.train,
-		Test:     parts[0].Plan.scored(),
-		Fallback: func(reason error) { warnAll(plans, reason) },
+		Engine:   g.engine,
+		Model:    g.model,
+		Data:     g.data.train,
+		Test:     tunings[0].Plan.scored(),
+		Fallback: func(reason error) { warnAll(drawn, reason) },
 	}
 	results, err := executor.RunAll(ctx, work...)
 	failed, some := err.(tuner.PlanErrors)
 	if err != nil && !some {
-		return ofPart(err, plans)
+		return ofMember(err, drawn)
 	}
-	for i, p := range plans {
+	for i, m := range drawn {
 		if some && failed[i] != nil {
-			p.err = failed[i]
+			m.err = failed[i]
 			continue
 		}
 		released := results[i].Released
 		h := release.HyperparametersOf(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
 		h.TunedLearningRate = &released.Hyperparameters.Tuned.LearningRate
-		p.trained = trained{released.Parameters, released.TestScore, released.HeldOut, h, newPrivateTuning(results[i].Private), released.Curve, 0}
+		m.trained = trained{released.Parameters, released.TestScore, released.HeldOut, h, newPrivateTuning(results[i].Private), released.Curve, 0}
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ type unitRows struct {
 	most   int
 }
 
-// countUnits returns the number of rows that a run keeps of the n of a private file, and whose they are.
+// countUnits returns the number of rows that a run keeps of a private file's n rows, and the units of all rows.
 func countUnits(d settings.Data, private *table.File, n int) (kept int, u *table.Units, err error) {
 	if d.Unit == "" {
 		return n, nil, nil
@@ -85,7 +85,7 @@ func (f *ownFiles) unitRows(d settings.Data, s *table.Schema, rows *table.Sample
 	return &unitRows{s, rows, t, f.units, d.RowsPerUnit}, nil
 }
 
-// count returns the number of rows that are kept of n.
+// count returns the number of rows that a run keeps of n.
 func (u *unitRows) count(n int) int {
 	if u == nil {
 		return n
@@ -93,8 +93,8 @@ func (u *unitRows) count(n int) int {
 	return u.units.Count(u.most)
 }
 
-// sharedUnits returns a warning if units of the private file are in the public one too, whose rows aren't cut. It is
-// private.
+// sharedUnits returns a warning if units of the private file are also in the public file, whose rows aren't cut. The
+// warning is private.
 func sharedUnits(d settings.Data, private *table.Units) (warning string, err error) {
 	if private == nil {
 		return "", nil
@@ -120,11 +120,11 @@ func sharedUnits(d settings.Data, private *table.Units) (warning string, err err
 		release.Grouped(shared), filepath.Base(d.Train), d.Unit, filepath.Base(d.Test)), nil
 }
 
-// forKey returns the data that the run of a key trains on: all, or of each unit at most the given number of rows.
+// forKey returns the data that the run of a key trains on: all rows, or at most so many of each unit.
 //
-// A row's rank is an HMAC of its unit's value and its number among the unit's rows, under a key of its own from the
-// run's. So which rows of a unit are kept depends on the key and on that unit alone: with one unit more or less, the
-// others keep theirs.
+// A row's rank is an HMAC of its unit's value and its number among the unit's rows, under a key derived from the run's.
+// So the choice among a unit's rows depends on the key and on that unit alone: with one unit more or less, the others
+// keep the same rows.
 func (l *loaded) forKey(key train.Key) (*loaded, error) {
 	u := l.units
 	if u == nil {
@@ -152,7 +152,7 @@ func (l *loaded) forKey(key train.Key) (*loaded, error) {
 	return &own, nil
 }
 
-// unitNote says whose privacy a plan on a person's own files protects.
+// unitNote returns a note on whose privacy a plan on own files protects.
 func unitNote(d settings.Data) string {
 	if d.Unit == "" {
 		return "a row is the unit of privacy: a person behind several rows of the training file is protected less; --unit COLUMN protects all rows of one person together"

@@ -14,7 +14,7 @@ type Verdict struct {
 	Warning  string // what to change if the model isn't better than the constant answer; empty if it is
 }
 
-// judge returns the verdict on a score on the public test set, or on what is released of one on held-out samples.
+// judge returns the verdict on a score on the public test set, or on the released score on held-out samples.
 func (p *Plan) judge(t trained) Verdict {
 	test := p.scored()
 	score := release.Score{Metric: test.Metric(), Value: t.score}

@@ -39,7 +39,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// A model that learnt nothing has its verdict in what is released, and another one hasn't.
+// The release of a model that learnt nothing has the verdict, and another model's hasn't.
 func TestVerdictIsReleased(t *testing.T) {
 	// Private rows are like the latter.
 	for rows, warned := range map[string]bool{"-2,yes\n2,no\n": true, "-2,no\n2,yes\n": false} {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
@@ -15,36 +15,36 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// CarryOut carries out orders of one group side by side, and returns their deliveries in the same order. A run that
-// gives no model is a delivery too. The errors of CarryOut are those of the machine, after which it has delivered
-// nothing: a lost device, a full disk, data that can't be read, ctx.
-func (m *Machine) CarryOut(ctx context.Context, orders []Order, f Follower) ([]Delivery, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(orders) > 0 && len(orders[0].Trials) > 0 {
-		return m.carryOutTrials(ctx, orders, f)
+// CarryOut carries out the jobs of one group side by side. The results are in the order of jobs. A run that gives no
+// model has a result too. An error is the worker's own fault, and all jobs are left undone: a lost device, a full disk,
+// data that can't be read, ctx.
+func (w *Worker) CarryOut(ctx context.Context, jobs []Job, f Follower) ([]Result, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(jobs) > 0 && len(jobs[0].Trials) > 0 {
+		return w.carryOutTrials(ctx, jobs, f)
 	}
-	deliveries := make([]Delivery, len(orders))
-	var items []experiment.Item
-	var of []int // the numbers of the items' orders
-	followers := experiment.Shares(len(orders), f.Warn, f.Working)
-	for k, o := range orders {
-		if err := together(orders[0], o); err != nil {
+	results := make([]Result, len(jobs))
+	var started []experiment.Job
+	var of []int // for each of them, the index of its job
+	followers := experiment.Shares(len(jobs), f.Warn, f.Working)
+	for k, j := range jobs {
+		if err := together(jobs[0], j); err != nil {
 			return nil, err
 		}
-		d, p, err := m.begin(ctx, o, f)
+		r, p, err := w.begin(ctx, j, f)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", o.Name, err)
+			return nil, fmt.Errorf("%s: %w", j.Name, err)
 		}
-		if deliveries[k] = d; p != nil {
-			items = append(items, experiment.Item{Plan: p, Job: experiment.Job{Key: o.Key}, Follower: followers[k]})
+		if results[k] = r; p != nil {
+			started = append(started, experiment.Job{Plan: p, Options: experiment.Options{Key: j.Key}, Follower: followers[k]})
 			of = append(of, k)
 		}
 	}
-	if len(items) == 0 {
-		return deliveries, ctx.Err()
+	if len(started) == 0 {
+		return results, ctx.Err()
 	}
-	outcomes, err := experiment.RunAll(ctx, m.Engine, items)
+	outcomes, err := experiment.RunAll(ctx, w.Engine, started)
 	var failed tuner.PlanErrors
 	if err != nil && !errors.As(err, &failed) {
 		return nil, err
@@ -54,60 +54,97 @@ func (m *Machine) CarryOut(ctx context.Context, orders []Order, f Follower) ([]D
 		if failed != nil {
 			why = failed[i]
 		}
-		if err := deliveries[k].end(outcomes[i], why); err != nil {
-			return nil, fmt.Errorf("%s: %w", orders[k].Name, err)
+		if err := results[k].end(outcomes[i], why); err != nil {
+			return nil, fmt.Errorf("%s: %w", jobs[k].Name, err)
 		}
 	}
-	return deliveries, nil
+	return results, nil
 }
 
-// end adds what a run came to, or why it gave no model. The error is that of the machine.
-func (d *Delivery) end(o experiment.Outcome, why error) error {
+// carryOutTrials carries out jobs that are trials of one run.
+func (w *Worker) carryOutTrials(ctx context.Context, jobs []Job, f Follower) ([]Result, error) {
+	var trials []int
+	for _, j := range jobs {
+		if err := together(jobs[0], j); err != nil {
+			return nil, err
+		}
+		if j.Key != jobs[0].Key {
+			return nil, fmt.Errorf("%s: jobs of trials of one run, and two keys", j.Name)
+		}
+		trials = append(trials, j.Trials...)
+	}
+	r, p, err := w.begin(ctx, jobs[0], f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", jobs[0].Name, err)
+	}
+	if p == nil { // the coordinator has calibrated the same noise
+		return nil, fmt.Errorf("%s: %s", jobs[0].Name, r.Failure)
+	}
+	follower := experiment.Shares(1, f.Warn, f.Working)[0]
+	outcomes, err := p.PrivateTrials(ctx, w.Engine, jobs[0].Key, trials, follower)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", jobs[0].Name, err)
+	}
+	results := make([]Result, len(jobs))
+	for k, j := range jobs {
+		results[k] = r // a group has trials of one run alone
+		results[k].Trials, err = tuner.MarshalOutcomes(slices.DeleteFunc(slices.Clone(outcomes), func(one tuner.PrivateOutcome) bool {
+			return !slices.Contains(j.Trials, one.Trial)
+		}))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", j.Name, err)
+		}
+	}
+	return results, nil
+}
+
+// end adds a run's outcome, or why it gave no model. The error is the worker's own fault.
+func (r *Result) end(o experiment.Outcome, why error) error {
 	switch {
-	case OfMachine(why):
+	case OfWorker(why):
 		return why
 	case why != nil:
-		d.Failure = failureOf(why)
+		r.Failure = failureOf(why)
 	default:
-		if err := d.pack(o); err != nil {
+		if err := r.pack(o); err != nil {
 			return err
 		}
 	}
-	return d.Check()
+	return r.Check()
 }
 
-// together returns an error for two orders that can't train side by side, or for one without a key.
-func together(first, o Order) error {
+// together returns an error for two jobs that can't train side by side, or for one without a key.
+func together(first, j Job) error {
 	switch {
-	case o.Group() != first.Group():
-		return fmt.Errorf("%s and %s are orders of two groups; carry them out one after the other", first.Name, o.Name)
-	case o.Key == train.Key{}:
-		return fmt.Errorf("%s: the order has no key", o.Name)
+	case j.Group() != first.Group():
+		return fmt.Errorf("%s and %s are jobs of two groups; carry them out one after the other", first.Name, j.Name)
+	case j.Key == train.Key{}:
+		return fmt.Errorf("%s: the job has no key", j.Name)
 	}
 	return nil
 }
 
-// begin returns an order's plan and what is known of its delivery, or without a plan the delivery of an order whose
-// budget no noise meets.
-func (m *Machine) begin(ctx context.Context, o Order, f Follower) (d Delivery, p *experiment.Plan, err error) {
-	d = Delivery{Run: o.Run, Machine: line(m.Name, maxName)}
-	p, err = m.plan(ctx, o, f)
+// begin returns a job's plan, and a result that says who trains it and how. If no noise meets the job's budget, the
+// plan is nil, and the result says so.
+func (w *Worker) begin(ctx context.Context, j Job, f Follower) (r Result, p *experiment.Plan, err error) {
+	r = Result{Run: j.Run, Machine: line(w.Name, maxName)}
+	p, err = w.plan(ctx, j, f)
 	var e *experiment.Error
 	if errors.As(err, &e) && e.Kind == experiment.Budget {
-		d.Failure = failureOf(err)
-		return d, nil, nil
+		r.Failure = failureOf(err)
+		return r, nil, nil
 	}
 	if err != nil {
-		return d, nil, err
+		return r, nil, err
 	}
-	if d.Identity, err = p.Identity(m.Program); err != nil {
-		return d, nil, err
+	if r.Identity, err = p.Identity(w.Program); err != nil {
+		return r, nil, err
 	}
-	d.Arithmetic, err = m.arithmetic(o, p)
-	return d, p, err
+	r.Arithmetic, err = w.arithmetic(j, p)
+	return r, p, err
 }
 
-// failureOf returns an error's text as that of a delivery, which isn't empty.
+// failureOf returns an error's text for a result, whose Failure mustn't be empty.
 func failureOf(err error) string {
 	if text := line(err.Error(), maxText); text != "" {
 		return text
@@ -115,13 +152,13 @@ func failureOf(err error) string {
 	return "an error without a text"
 }
 
-// pack adds what a run came to.
-func (d *Delivery) pack(o experiment.Outcome) (err error) {
-	if d.Released, err = pack(o.Release); err != nil {
+// pack adds the outcome of a run that gave a model.
+func (r *Result) pack(o experiment.Outcome) (err error) {
+	if r.Released, err = pack(o.Release); err != nil {
 		return err
 	}
-	d.Score = o.Release.Score
-	d.Private, err = o.PrivateJSON()
+	r.Score = o.Release.Score
+	r.Private, err = o.PrivateJSON()
 	return err
 }
 
@@ -135,35 +172,18 @@ func pack(r release.Release) (files map[string][]byte, err error) {
 	if err := r.Write(dir); err != nil {
 		return nil, err
 	}
-	return readFiles(dir)
-}
-
-// readFiles returns the files of a folder released/, by their slash-separated names.
-func readFiles(dir string) (map[string][]byte, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	files, size := map[string][]byte{}, int64(0)
-	return files, fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
+	files = map[string][]byte{}
+	in := os.DirFS(dir)
+	return files, fs.WalkDir(in, ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			files[name], err = fs.ReadFile(in, name)
 		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		if size += info.Size(); !info.Mode().IsRegular() || size > maxDelivery || len(files) == maxFiles {
-			return fmt.Errorf("%s: no file, or the folder is too large; bring back what the run released", filepath.Join(dir, name))
-		}
-		files[name], err = root.ReadFile(filepath.FromSlash(name))
 		return err
 	})
 }
 
-// OfMachine reports whether the machine is at fault that a run gave no model, such as by a full disk.
-func OfMachine(err error) bool {
+// OfWorker reports whether an error is the worker's own fault, such as a full disk, and not its job's.
+func OfWorker(err error) bool {
 	var file *fs.PathError
 	var errno syscall.Errno
 	return errors.As(err, &file) || errors.As(err, &errno) || errors.Is(err, train.ErrLost)

@@ -1,12 +1,15 @@
-// Package remote carries out runs for another machine. An [Order] says what to train: a run's settings and its key.
-// [Machine.CarryOut] trains it, without a folder, and returns a [Delivery]: the files that the run releases, and what
-// its folder keeps in private. The other machine, which keeps the folders and the ledger, files it.
+// Package remote has workers train the runs of a campaign, or the trials of a tuning. A [Job] says what to train: a
+// run's settings and its key. A [Result] has the files that the run releases, and the private content of its folder.
 //
-// The package moves no bytes. Order and Delivery have encodings for whatever does, whose decoders take nothing that
-// their encoders don't write.
+// The coordinator keeps the folders and the ledger. It hands out jobs on a board of package cluster, by [Workers] or by
+// [Trials]. Elsewhere an [Executor] takes them from the cluster, and its [Worker] trains them, without a folder.
+//
+// A job's lane is its data set and, if one is asked for, the engine; own files are named by a hash of their content.
+// Jobs and results have encodings, whose decoders take nothing that their encoders don't write.
 //
 // # Privacy
 //
-// With an order's key and the released model, the noise can be removed: the key is as private as the data, and no
-// encoding of an order has it. A delivery is private too, but for its released files.
+// With a job's key and the released model, the noise can be removed: the key is as private as the data. No encoding of
+// a job has it. It is the secret of the cluster's job, which the board gives to the worker that begins the job, and no
+// stream has it. A result is private too, but for its released files.
 package remote

@@ -1,47 +1,132 @@
 package remote
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
-	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/cluster"
+	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// carryOutTrials carries out orders of trials of one run side by side.
-func (m *Machine) carryOutTrials(ctx context.Context, orders []Order, f Follower) ([]Delivery, error) {
-	var trials []int
-	for _, o := range orders {
-		if err := together(orders[0], o); err != nil {
-			return nil, err
+// Trials has workers train the trials of one tuning. It implements [tuner.PrivateTrials]. Each trial is a job, so the
+// server sees how many trials there are, a private number.
+type Trials struct {
+	Workers
+	Job  Job    // the whole run's, without a key
+	Data []byte // hash of the run's data
+	Tell func(text string)
+}
+
+// tries is the maximum number of times that a trial or a run is handed out again because its result made no sense.
+const tries = 3
+
+// Run implements [tuner.PrivateTrials].
+func (t *Trials) Run(ctx context.Context, plan tuner.Plan, trials []int, done func(tuner.PrivateOutcome) error) error {
+	missing := map[string]int{} // trials without an outcome, by the ids of their jobs
+	failed := map[string]int{}
+	taken := map[string]Result{}
+	for _, trial := range trials {
+		id := t.id(trial)
+		missing[id] = trial
+		if err := t.post(ctx, plan, id, trial); err != nil {
+			return err
 		}
-		if o.Key != orders[0].Key {
-			return nil, fmt.Errorf("%s: orders of trials of one run, and two keys", o.Name)
-		}
-		trials = append(trials, o.Trials...)
 	}
-	d, p, err := m.begin(ctx, orders[0], f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", orders[0].Name, err)
-	}
-	if p == nil { // the coordinator has calibrated the same noise
-		return nil, fmt.Errorf("%s: %s", orders[0].Name, d.Failure)
-	}
-	follower := experiment.Shares(1, f.Warn, f.Working)[0]
-	outcomes, err := p.PrivateTrials(ctx, m.Engine, orders[0].Key, trials, follower)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", orders[0].Name, err)
-	}
-	deliveries := make([]Delivery, len(orders))
-	for k, o := range orders {
-		deliveries[k] = d // of the same run: see [Order.Group]
-		deliveries[k].Trials, err = tuner.MarshalOutcomes(slices.DeleteFunc(slices.Clone(outcomes), func(one tuner.PrivateOutcome) bool {
-			return !slices.Contains(o.Trials, one.Trial)
-		}))
+	for len(missing) > 0 {
+		arrived, err := t.Board.Next(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", o.Name, err)
+			return err
+		}
+		trial, wanted := missing[arrived.ID]
+		if !wanted { // its outcome is kept already, or a second worker did the job
+			t.compare(taken, arrived)
+			if err := t.Board.Done(ctx, arrived.ID); err != nil {
+				return err
+			}
+			continue
+		}
+		r, outcome, err := t.outcome(arrived, trial)
+		if err == nil {
+			err = done(outcome)
+		}
+		switch {
+		case errors.Is(err, tuner.ErrOutcome) && failed[arrived.ID] < tries:
+			failed[arrived.ID]++
+			t.Tell(fmt.Sprintf("a worker's result is no outcome of a trial, and the trial is done once more: %v", err))
+			if err := errors.Join(t.Board.Done(ctx, arrived.ID), t.post(ctx, plan, arrived.ID, trial)); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
+			return err
+		}
+		delete(missing, arrived.ID)
+		taken[arrived.ID] = timeless(r)
+		if err := t.Board.Done(ctx, arrived.ID); err != nil {
+			return err
 		}
 	}
-	return deliveries, nil
+	return nil
+}
+
+// id returns the id of a trial's job.
+func (t *Trials) id(trial int) string { return fmt.Sprintf("%s-%d", t.Job.Run, trial) }
+
+func (t *Trials) post(ctx context.Context, plan tuner.Plan, id string, trial int) error {
+	j := t.Job
+	j.Trials = []int{trial}
+	body, err := j.Marshal()
+	if err != nil {
+		return err
+	}
+	key := plan.Private.Key
+	return t.Board.Post(ctx, cluster.Job{ID: id, Lane: t.lane(j), Group: j.Group(), Data: t.Data, Body: body, Secret: key[:]})
+}
+
+// outcome decodes the result of a trial's job. The error wraps [tuner.ErrOutcome] if it isn't the trial's outcome.
+func (t *Trials) outcome(arrived cluster.Result, trial int) (Result, tuner.PrivateOutcome, error) {
+	r, err := UnmarshalResult(arrived.Body)
+	if err != nil {
+		return r, tuner.PrivateOutcome{}, fmt.Errorf("%w: %w", tuner.ErrOutcome, err)
+	}
+	outcomes, err := tuner.UnmarshalOutcomes(r.Trials)
+	switch {
+	case err != nil:
+		return r, tuner.PrivateOutcome{}, fmt.Errorf("%w: %w", tuner.ErrOutcome, err)
+	case r.Run != t.Job.Run || len(outcomes) != 1 || outcomes[0].Trial != trial:
+		return r, tuner.PrivateOutcome{}, fmt.Errorf("%w: it is another trial's", tuner.ErrOutcome)
+	}
+	return r, outcomes[0], nil
+}
+
+// timeless returns a result without times, which differ between equal outcomes.
+func timeless(r Result) Result {
+	outcomes, err := tuner.UnmarshalOutcomes(r.Trials)
+	if err != nil {
+		return r
+	}
+	for i := range outcomes {
+		outcomes[i].Trace = train.PrivateTrace{}
+	}
+	if text, err := tuner.MarshalOutcomes(outcomes); err == nil {
+		r.Trials = text
+	}
+	return r
+}
+
+// compare warns if a trial's second result differs from the first, which counts.
+func (t *Trials) compare(taken map[string]Result, arrived cluster.Result) {
+	first, ok := taken[arrived.ID]
+	second, err := UnmarshalResult(arrived.Body)
+	if second = timeless(second); !ok || err == nil && bytes.Equal(first.Trials, second.Trials) {
+		return
+	}
+	if err == nil && first.Arithmetic != second.Arithmetic {
+		return // the two may round differently
+	}
+	t.Tell(fmt.Sprintf("two workers that should agree bit for bit don't: %s and %s carried out one trial, and their outcomes differ; the first counts, and one of these machines is broken",
+		first.Machine, second.Machine))
 }

@@ -26,7 +26,7 @@
 //
 // The key is a hash of all that features depend on: the images, the weights, the version of this code, and the engine's
 // arithmetic. Engines agree only within a tolerance, and a repeatable run must not depend on the engine that filled the
-// cache. The file's name is a hash of the same things without the version, so that the file of a later version replaces
-// that of an earlier one. A damaged file is ignored. Files are written beside their final name and renamed, so that
+// cache. The file's name is a hash of the same things without the version, so that a later version's file replaces an
+// earlier one's. A damaged file is ignored. Files are written beside their final name and renamed, so that
 // concurrent processes see whole files.
 package features

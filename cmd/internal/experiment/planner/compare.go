@@ -143,7 +143,7 @@ func (s Settings) finer(m tuner.Method, lines []*line) *line {
 		x[i], y[i] = math.Log(o.SubsetRate), o.NoiseMultiplier
 	}
 	left, right := (y[1]-y[0])/(x[1]-x[0]), (y[2]-y[1])/(x[2]-x[1])
-	if !(left < right) { // as where a neighbour is infeasible
+	if !(left < right) { // such as at an infeasible neighbour
 		return nil
 	}
 	lowest := (x[0]+x[1])/2 - left*(x[2]-x[0])/(2*(right-left))

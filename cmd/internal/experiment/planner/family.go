@@ -9,7 +9,7 @@ import (
 // a lower probability of missing a candidate.
 type Family struct {
 	Name   string
-	OfMean func(mean float64) (accountant.Repetitions, error) // an error if none has that mean
+	OfMean func(mean float64) (accountant.Repetitions, error) // returns an error if no distribution has the mean
 }
 
 // Trials is the distribution of a family whose mean is the minimum that tries each candidate often enough.

@@ -99,7 +99,7 @@ func (s Settings) noise(ctx context.Context, l *line, p planned) (float64, error
 	return noise, err
 }
 
-// planned is the settings of one plan.
+// planned has the settings of one plan.
 type planned struct {
 	tuner.Settings
 	grid tuner.Grid

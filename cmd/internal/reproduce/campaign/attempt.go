@@ -11,21 +11,21 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 )
 
-// seed returns the seed of a task's run, or nil without one. A run that is repeated has another.
-func (s *Store) seed(t Task) *uint64 {
+// seed returns the seed of a job's run, or nil without one. A run that is repeated has another.
+func (s *Store) seed(j Job) *uint64 {
 	if s.Description.Seed == nil {
 		return nil
 	}
 	attempt := 1
-	if _, err := os.Lstat(s.runDir(t) + failedSuffix); err == nil {
+	if _, err := os.Lstat(s.runDir(j) + failedSuffix); err == nil {
 		attempt = 2
 	}
-	return new(s.seedOf(t, attempt))
+	return new(s.seedOf(j, attempt))
 }
 
-// seedOf returns the seed of an attempt at a task, in a campaign with a seed.
-func (s *Store) seedOf(t Task, attempt int) uint64 {
-	sum := sha256.Sum256(fmt.Appendf(nil, "dptrain campaign %d, %s, attempt %d", *s.Description.Seed, t.Name(), attempt))
+// seedOf returns the seed of an attempt at a job, in a campaign with a seed.
+func (s *Store) seedOf(j Job, attempt int) uint64 {
+	sum := sha256.Sum256(fmt.Appendf(nil, "dptrain campaign %d, %s, attempt %d", *s.Description.Seed, j.Name(), attempt))
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
@@ -35,9 +35,9 @@ const failedSuffix = "-failed"
 // cutOffSuffix ends the name of a run that was cut off and can't go on.
 const cutOffSuffix = "-cut-off"
 
-// clear moves a failed run out of a task's place, so that it is carried out once more.
-func (s *Store) clear(t Task) error {
-	info, err := runs.Open(s.runDir(t))
+// clear moves a failed run out of its job's place, so that the job is carried out once more.
+func (s *Store) clear(j Job) error {
+	info, err := runs.Open(s.runDir(j))
 	if errors.Is(err, runs.ErrNoRun) {
 		return nil
 	}
@@ -58,11 +58,11 @@ func moveAside(dir, suffix string) error {
 	}
 }
 
-// destroyKeys destroys the keys and states of runs whose process was killed after their end and before it did.
+// destroyKeys destroys keys and states that a process left because it was killed as their runs ended.
 func (s *Store) destroyKeys() error {
 	left, err := runs.Leftovers(s.Runs())
 	for _, path := range left {
-		if err == nil && filepath.Base(filepath.Dir(path)) == "private" { // what else there is may be another process's
+		if err == nil && filepath.Base(filepath.Dir(path)) == "private" { // others may be another process's
 			err = runs.RemoveLeftover(path)
 		}
 	}

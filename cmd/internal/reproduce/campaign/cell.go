@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
-// Method is a way to a model, as the paper's figures compare them.
+// Method is a way to get a model, as the paper's figures compare them.
 type Method string
 
 // The methods. Single is one training with the hyperparameters that the baseline found, at the noise of the baseline:
@@ -37,7 +37,7 @@ func (m Method) String() string {
 	return string(m)
 }
 
-// Space says what is tuned.
+// Space names the hyperparameters that are tuned.
 type Space string
 
 // The spaces: the learning rate alone, with mu = 15; or learning rate, batch size and epochs, with mu = 45.
@@ -56,7 +56,7 @@ type Cell struct {
 	Epsilon    float64 // of the tuning that the cell's point belongs to; a single run alone costs less
 }
 
-// Preset returns the name of the settings that the cell's run has, but for method, accounting and epsilon.
+// Preset returns the name of the cell's settings, but for method, accounting and epsilon.
 func (c Cell) Preset() string {
 	name := c.Dataset
 	if c.Optimizer == "dp-adam" {
@@ -68,47 +68,47 @@ func (c Cell) Preset() string {
 	return name
 }
 
-// String returns what begins the names of the cell's runs.
+// String returns the beginning of the names of the cell's runs.
 func (c Cell) String() string {
 	return fmt.Sprintf("%s_%s_%s_eps%s", c.Preset(), string(c.Method), c.Accounting, strconv.FormatFloat(c.Epsilon, 'g', -1, 64))
 }
 
-// Of returns the cell of another method beside c.
+// Of returns the same cell of another method.
 func (c Cell) Of(m Method) Cell {
 	c.Method = m
 	return c
 }
 
-// Task is one repetition of a cell.
-type Task struct {
+// Job is one repetition of a cell.
+type Job struct {
 	Cell
 	Repetition int // from 1
 }
 
-// Name returns the name of the task's run.
-func (t Task) Name() string { return fmt.Sprintf("%s_%02d", t.Cell, t.Repetition) }
+// Name returns the name of the job's run.
+func (j Job) Name() string { return fmt.Sprintf("%s_%02d", j.Cell, j.Repetition) }
 
 // Of returns the same repetition of another method.
-func (t Task) Of(m Method) Task { return Task{t.Cell.Of(m), t.Repetition} }
+func (j Job) Of(m Method) Job { return Job{j.Cell.Of(m), j.Repetition} }
 
-// ParseTask returns the task of a run's name, and false for a name of another kind.
-func ParseTask(name string) (Task, bool) {
+// ParseJob returns the job of a run's name, and false for a name of another kind.
+func ParseJob(name string) (Job, bool) {
 	parts := strings.Split(name, "_")
 	if len(parts) != 5 {
-		return Task{}, false
+		return Job{}, false
 	}
-	t := Task{Cell: Cell{Optimizer: "dp-sgd", Space: Rate, Method: Method(parts[1]), Accounting: parts[2]}}
+	j := Job{Cell: Cell{Optimizer: "dp-sgd", Space: Rate, Method: Method(parts[1]), Accounting: parts[2]}}
 	var ok bool
-	t.Dataset = parts[0]
-	if t.Dataset, ok = strings.CutSuffix(t.Dataset, "-all"); ok {
-		t.Space = All
+	j.Dataset = parts[0]
+	if j.Dataset, ok = strings.CutSuffix(j.Dataset, "-all"); ok {
+		j.Space = All
 	}
-	if t.Dataset, ok = strings.CutSuffix(t.Dataset, "-adam"); ok {
-		t.Optimizer = "dp-adam"
+	if j.Dataset, ok = strings.CutSuffix(j.Dataset, "-adam"); ok {
+		j.Optimizer = "dp-adam"
 	}
 	var errEpsilon, errRepetition error
-	t.Epsilon, errEpsilon = strconv.ParseFloat(strings.TrimPrefix(parts[3], "eps"), 64)
-	t.Repetition, errRepetition = strconv.Atoi(parts[4])
-	known := variants[t.Method] != "" && slices.Contains(settings.Datasets(), t.Dataset)
-	return t, known && t.Epsilon > 0 && errEpsilon == nil && errRepetition == nil && t.Repetition > 0 && t.Name() == name
+	j.Epsilon, errEpsilon = strconv.ParseFloat(strings.TrimPrefix(parts[3], "eps"), 64)
+	j.Repetition, errRepetition = strconv.Atoi(parts[4])
+	known := variants[j.Method] != "" && slices.Contains(settings.Datasets(), j.Dataset)
+	return j, known && j.Epsilon > 0 && errEpsilon == nil && errRepetition == nil && j.Repetition > 0 && j.Name() == name
 }

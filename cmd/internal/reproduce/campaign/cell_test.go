@@ -9,9 +9,9 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
-// drawTask draws any task that there is.
-func drawTask(t *rapid.T) Task {
-	return Task{
+// drawJob draws any job.
+func drawJob(t *rapid.T) Job {
+	return Job{
 		Cell: Cell{
 			Dataset:    rapid.SampledFrom([]string{"mnist", "fashion-mnist", "cifar-10", "imdb", "glyphs"}).Draw(t, "data set"),
 			Optimizer:  rapid.SampledFrom([]string{"dp-sgd", "dp-adam"}).Draw(t, "optimizer"),
@@ -24,32 +24,32 @@ func drawTask(t *rapid.T) Task {
 	}
 }
 
-// A run's name says which task it is, and no two tasks share one, even where names don't differ in case.
+// A run's name says which job it is, and no two jobs share one, even where names don't differ in case.
 func TestNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a, b := drawTask(t), drawTask(t)
-		if got, ok := ParseTask(a.Name()); !ok || got != a {
+		a, b := drawJob(t), drawJob(t)
+		if got, ok := ParseJob(a.Name()); !ok || got != a {
 			t.Errorf("%q is %+v, %t, want %+v", a.Name(), got, ok, a)
 		}
 		if same := strings.EqualFold(a.Name(), b.Name()); same != (a == b) {
 			t.Errorf("%q and %q", a.Name(), b.Name())
 		}
 	})
-	want := Task{Cell{"fashion-mnist", "dp-adam", All, Variant2, "best", 0.5}, 3}
+	want := Job{Cell{"fashion-mnist", "dp-adam", All, Variant2, "best", 0.5}, 3}
 	if name := want.Name(); name != "fashion-mnist-adam-all_v2_best_eps0.5_03" {
 		t.Errorf("name %q", name)
 	}
 }
 
-// What isn't a task's name, or is one in another spelling, is no task: two folders would be one run.
+// Another spelling of a job's name is no job: two folders would be one run.
 func TestNoNames(t *testing.T) {
 	for _, name := range []string{
 		"", "mnist", "mnist_v1_paper_eps1", "mnist_v1_paper_eps1_1", "mnist_v1_paper_eps1_00", "mnist_v1_paper_eps1_-1", "mnist_v1_paper_eps1.0_01", "mnist_v1_paper_1_01",
 		"mnist_variant 1_paper_eps1_01", "mnist_v3_paper_eps1_01", "minst_v1_paper_eps1_01", "mnist_v1_paper_eps1_01-failed", "mnist-all-adam_v1_paper_eps1_01",
 		"mnist_v1_paper_epsNaN_01", "mnist_v1_paper_eps1_01_", "files_v1_paper_eps0x1_01", "mnist_v1_paper_eps1e0_01", "MNIST_v1_paper_eps1_01", "mnist_v1_paper_eps1_ 1",
 	} {
-		if task, ok := ParseTask(name); ok {
-			t.Errorf("%q is task %+v", name, task)
+		if job, ok := ParseJob(name); ok {
+			t.Errorf("%q is job %+v", name, job)
 		}
 	}
 }
@@ -57,8 +57,8 @@ func TestNoNames(t *testing.T) {
 func FuzzParseTask(f *testing.F) {
 	f.Add("mnist-adam-all_single_tight_eps0.25_07")
 	f.Fuzz(func(t *testing.T, name string) {
-		if task, ok := ParseTask(name); ok && task.Name() != name {
-			t.Errorf("%q is named %q", name, task.Name())
+		if job, ok := ParseJob(name); ok && job.Name() != name {
+			t.Errorf("%q is named %q", name, job.Name())
 		}
 	})
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// local trains on this machine: the runs that were started, side by side.
+// local trains on this machine, the started runs side by side.
 type local struct {
-	*worker
-	started  []*begun
-	outcomes []ended
+	*coordinator
+	started []*run
+	endings []ending
 }
 
 func (l *local) prepare(ctx context.Context, p *experiment.Plan) (string, error) {
@@ -25,7 +25,7 @@ func (l *local) prepare(ctx context.Context, p *experiment.Plan) (string, error)
 	return p.Identity(l.Program)
 }
 
-// loading shows the progress of a data set that is loaded.
+// loading makes an [experiment.Follower] of a Follower, for the time that a data set loads.
 type loading struct{ Follower }
 
 func (l loading) Progress(done, total float64, what string) { l.Loading(done, total, what) }
@@ -38,48 +38,48 @@ func (l *local) room(c Cell, out int) int {
 	return l.Size(c)
 }
 
-func (l *local) start(_ context.Context, started []*begun) error {
-	for _, b := range started {
-		if b.resumed {
-			l.Follower.Note(b.task.Name() + " was cut off, and goes on")
+func (l *local) start(_ context.Context, started []*run) error {
+	for _, r := range started {
+		if r.resumed {
+			l.Follower.Note(r.job.Name() + " was cut off, and goes on")
 		}
 	}
 	l.started = started
 	return nil
 }
 
-func (l *local) next(ctx context.Context) (*ended, error) {
-	if len(l.outcomes) == 0 {
+func (l *local) next(ctx context.Context) (*ending, error) {
+	if len(l.endings) == 0 {
 		if err := l.train(ctx); err != nil {
 			return nil, err
 		}
 	}
-	e := l.outcomes[0]
-	l.outcomes = l.outcomes[1:]
-	if remote.OfMachine(e.err) {
-		return nil, fmt.Errorf("%s: %w", e.run.task.Name(), e.err)
+	e := l.endings[0]
+	l.endings = l.endings[1:]
+	if remote.OfWorker(e.err) {
+		return nil, fmt.Errorf("%s: %w", e.run.job.Name(), e.err)
 	}
 	return &e, nil
 }
 
-// train trains the runs that were started.
+// train trains the started runs.
 func (l *local) train(ctx context.Context) error {
-	batch, items := make([]Task, len(l.started)), make([]experiment.Item, len(l.started))
-	for k, b := range l.started {
-		batch[k] = b.task
+	group, plans := make([]Job, len(l.started)), make([]experiment.Job, len(l.started))
+	for k, r := range l.started {
+		group[k] = r.job
 	}
-	followers := experiment.Shares(len(batch), l.Follower.Warn, func(share float64) { l.Follower.Working(batch, share) })
-	for k, b := range l.started {
-		items[k] = experiment.Item{Plan: b.plan, Job: experiment.Job{Key: b.key, Store: b.folder, Every: l.SaveEvery}, Follower: followers[k]}
+	followers := experiment.Shares(len(group), l.Follower.Warn, func(share float64) { l.Follower.Working(group, share) })
+	for k, r := range l.started {
+		plans[k] = experiment.Job{Plan: r.plan, Options: experiment.Options{Key: r.key, Store: r.folder, Every: l.SaveEvery}, Follower: followers[k]}
 	}
-	results, err := experiment.RunAll(ctx, l.Engine, items)
+	outcomes, err := experiment.RunAll(ctx, l.Engine, plans)
 	var failed tuner.PlanErrors
 	if err != nil && !errors.As(err, &failed) {
 		return err
 	}
-	l.outcomes = make([]ended, len(results))
-	for k, o := range results {
-		e := ended{run: l.started[k]}
+	l.endings = make([]ending, len(outcomes))
+	for k, o := range outcomes {
+		e := ending{run: l.started[k]}
 		if failed != nil {
 			e.err = failed[k]
 		}
@@ -91,7 +91,7 @@ func (l *local) train(ctx context.Context) error {
 				return err
 			}
 		}
-		l.outcomes[k] = e
+		l.endings[k] = e
 	}
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
 
-// Noise returns the noise multipliers of tunings, which follow from the budget alone. Cells whose trials differ in
-// noise, those of single runs, and those whose budget no noise meets are left out. It calls progress, which may be nil.
+// Noise returns the noise multipliers of tunings, which follow from the budget alone. It leaves out single runs, cells
+// whose trials differ in noise, and cells whose budget no noise meets. It calls progress, which may be nil.
 func (s *Store) Noise(ctx context.Context, cells []Cell, progress func(done, total int)) (map[Cell]float64, error) {
 	noise, known := map[Cell]float64{}, s.noises
 	for k, c := range cells {
@@ -27,7 +27,7 @@ func (s *Store) Noise(ctx context.Context, cells []Cell, progress func(done, tot
 		if err != nil {
 			return nil, err
 		}
-		cost := e.Privacy // all that the noise depends on, in this space
+		cost := e.Privacy // the noise depends on nothing else in this space
 		cost.ClippingNorm = 0
 		cost.Epsilon = nil
 		key := fmt.Sprintf("%+v, epsilon %v", cost, c.Epsilon)

@@ -12,11 +12,11 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Pace says how long steps take on a machine: by data set and optimizer, such as "mnist dp-sgd".
+// Pace has the times of steps on a machine, by data set and optimizer, such as "mnist dp-sgd".
 type Pace map[string]Step
 
-// Step is the time of a step of one run among others that train beside it: Fixed + Sample times the expected batch
-// size, in seconds.
+// Step says how long a step of one run takes beside other runs, in seconds: Fixed + Sample times the expected size of
+// the minibatch.
 type Step struct {
 	Fixed  float64 `json:"fixed"`
 	Sample float64 `json:"sample"`
@@ -24,8 +24,8 @@ type Step struct {
 
 func paceKey(c Cell) string { return c.Dataset + " " + c.Optimizer }
 
-// Measure adds to a pace what cells need and it lacks, by training on random samples: a second or two for each data set
-// and optimizer. It calls progress, which may be nil.
+// Measure adds the steps that cells need and the pace lacks. It trains on random samples, for a second or two for each
+// data set and optimizer. It calls progress, which may be nil.
 func (p Pace) Measure(ctx context.Context, e train.Engine, cells []Cell, progress func(done, total int)) error {
 	var missing []Cell
 	seen := map[string]bool{}
@@ -49,7 +49,7 @@ func (p Pace) Measure(ctx context.Context, e train.Engine, cells []Cell, progres
 	return nil
 }
 
-// The measured batches are a trial's and a final run's of the paper, and so many runs train side by side.
+// The measured sizes of minibatches are the paper's of a trial and of a final run. So many runs train side by side.
 const (
 	smallBatch, smallRuns = 64, 12
 	largeBatch, largeRuns = 1152, 3
@@ -120,14 +120,14 @@ func timeOf(ctx context.Context, loaded *train.Loaded, settings []train.Settings
 	return time.Since(start), err
 }
 
-// Work is what a cell's run is expected to take.
+// Work is the expected cost of a cell's run.
 type Work struct {
 	Gradients float64 // of single samples
 	Seconds   float64 // 0 if the pace is unknown
 	Models    float64 // trials and final runs
 }
 
-// Estimate returns the expected work of a cell's run. The time is that of training alone, with all cores or the GPU.
+// Estimate returns the expected work of a cell's run. Its time is for training alone, with all cores or the GPU.
 func (s *Store) Estimate(c Cell, p Pace) (w Work, err error) {
 	e, err := s.experiment(c)
 	if err != nil {

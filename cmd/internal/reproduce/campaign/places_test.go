@@ -16,16 +16,16 @@ import (
 	"github.com/dptrain/dptrain/cpu"
 )
 
-// invent makes the folder of a task's run without training, at a stage, and its record in the ledger. rate is the
-// learning rate of its model, and of a single run that of its baseline.
-func invent(t *testing.T, s *Store, task Task, stage runs.Stage, rate float64) *runs.Run {
+// invent makes the folder of a job's run without training, at a stage, and its record in the ledger. rate is the
+// learning rate of its model, or for a single run of its baseline's model.
+func invent(t *testing.T, s *Store, job Job, stage runs.Stage, rate float64) *runs.Run {
 	t.Helper()
-	e, err := s.experiment(task.Cell)
+	e, err := s.experiment(job.Cell)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := Result{NoiseMultiplier: 2, TunedLearningRate: rate, SamplingRate: e.Privacy.SamplingRate, ClippingNorm: 1, Steps: 20}
-	settings, err := task.settingsOf(e, &b)
+	settings, err := job.settingsOf(e, &b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func invent(t *testing.T, s *Store, task Task, stage runs.Stage, rate float64) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := runs.Create(s.runDir(task), false, runs.Manifest{Dataset: task.Dataset, Samples: 1000, Delta: 1e-5}, runs.Record{Seed: s.seed(task), Program: "p"}, text)
+	r, err := runs.Create(s.runDir(job), false, runs.Manifest{Dataset: job.Dataset, Samples: 1000, Delta: 1e-5}, runs.Record{Seed: s.seed(job), Program: "p"}, text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func releaseOf(r *runs.Run) ledger.Release {
 func empty(t *testing.T, seed *uint64) *Store {
 	t.Helper()
 	_, names := glyphs(1, Methods()...)
-	return open(t, t.TempDir(), Description{Scale: small, Seed: seed, Tasks: names})
+	return open(t, t.TempDir(), Description{Scale: small, Seed: seed, Jobs: names})
 }
 
 func copyFolder(t *testing.T, from, to string) {
@@ -86,22 +86,22 @@ func copyFolder(t *testing.T, from, to string) {
 }
 
 // Two folders with one run count for nothing: neither two finished ones nor two that were cut off, which would draw by
-// one key. A run whose seed isn't its task's would be that of another.
+// one key. A run with another seed than its job's would be another job's.
 func TestCopiesInTheStore(t *testing.T) {
-	tasks, _ := glyphs(2, Variant1)
+	jobs, _ := glyphs(2, Variant1)
 	for _, stage := range []runs.Stage{runs.Finished, runs.Stopped, runs.Failed} {
 		s := empty(t, nil)
-		copyFolder(t, invent(t, s, tasks[0], stage, 0.1).Dir(), s.runDir(tasks[1]))
-		if _, err := s.Scan(tasks); !errors.Is(err, ErrOther) || !strings.Contains(err.Error(), tasks[1].Name()) {
+		copyFolder(t, invent(t, s, jobs[0], stage, 0.1).Dir(), s.runDir(jobs[1]))
+		if _, err := s.Scan(jobs); !errors.Is(err, ErrOther) || !strings.Contains(err.Error(), jobs[1].Name()) {
 			t.Errorf("%s: %v", stage, err)
 		}
 	}
 	seed := uint64(3)
 	s := empty(t, &seed)
-	if err := os.Rename(invent(t, s, tasks[0], runs.Finished, 0.1).Dir(), s.runDir(tasks[1])); err != nil {
+	if err := os.Rename(invent(t, s, jobs[0], runs.Finished, 0.1).Dir(), s.runDir(jobs[1])); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Scan(tasks); !errors.Is(err, ErrOther) || !strings.Contains(err.Error(), "another seed") {
+	if _, err := s.Scan(jobs); !errors.Is(err, ErrOther) || !strings.Contains(err.Error(), "another seed") {
 		t.Errorf("renamed, with a seed: %v", err)
 	}
 }
@@ -110,20 +110,20 @@ func TestCopiesInTheStore(t *testing.T) {
 // baseline would be trained anew.
 func TestSingleRunWithoutItsBaseline(t *testing.T) {
 	s := empty(t, nil)
-	tasks, _ := glyphs(1, Single, Variant1)
-	dir := invent(t, s, tasks[0], runs.Finished, 0.1).Dir()
-	if scan, err := s.Scan(tasks); err != nil || len(scan.Finished) != 1 {
+	jobs, _ := glyphs(1, Single, Variant1)
+	dir := invent(t, s, jobs[0], runs.Finished, 0.1).Dir()
+	if scan, err := s.Scan(jobs); err != nil || len(scan.Finished) != 1 {
 		t.Errorf("%+v, %v", scan, err)
 	}
-	if _, err := s.Scan([]Task{tasks[0], tasks[0].Of(Baseline)}); !errors.Is(err, ErrOther) || !strings.Contains(err.Error(), "has lost its baseline") {
+	if _, err := s.Scan([]Job{jobs[0], jobs[0].Of(Baseline)}); !errors.Is(err, ErrOther) || !strings.Contains(err.Error(), "has lost its baseline") {
 		t.Errorf("the baseline is to do: %v", err)
 	}
-	other := tasks[0]
+	other := jobs[0]
 	other.Accounting = "best"
 	if err := os.Rename(dir, s.runDir(other)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Scan([]Task{other}); !errors.Is(err, ErrOther) {
+	if _, err := s.Scan([]Job{other}); !errors.Is(err, ErrOther) {
 		t.Errorf("of another cell: %v", err)
 	}
 }
@@ -131,21 +131,21 @@ func TestSingleRunWithoutItsBaseline(t *testing.T) {
 // The single runs of a baseline that failed twice aren't left to do.
 func TestStatusOfOrphans(t *testing.T) {
 	s := empty(t, nil)
-	tasks, _ := glyphs(1, Baseline, Single)
-	if err := os.Rename(invent(t, s, tasks[0], runs.Failed, 0.1).Dir(), s.runDir(tasks[0])+failedSuffix); err != nil {
+	jobs, _ := glyphs(1, Baseline, Single)
+	if err := os.Rename(invent(t, s, jobs[0], runs.Failed, 0.1).Dir(), s.runDir(jobs[0])+failedSuffix); err != nil {
 		t.Fatal(err)
 	}
 	for failed := range 2 {
-		scan, err := s.Scan(tasks)
+		scan, err := s.Scan(jobs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		st, err := s.Status(tasks, scan)
+		st, err := s.Status(jobs, scan)
 		if err != nil || st.Orphans != failed || len(st.Failed) != failed || (st.Left.Models == 0) != (failed == 1) {
 			t.Errorf("%d more: %+v, %v", failed, st, err)
 		}
 		if failed == 0 {
-			invent(t, s, tasks[0], runs.Failed, 0.1)
+			invent(t, s, jobs[0], runs.Failed, 0.1)
 		}
 	}
 }
@@ -153,8 +153,8 @@ func TestStatusOfOrphans(t *testing.T) {
 // A campaign isn't begun inside of a run's folder.
 func TestCampaignInsideOfARun(t *testing.T) {
 	s := empty(t, nil)
-	tasks, _ := glyphs(1, Variant1)
-	dir := invent(t, s, tasks[0], runs.Finished, 0.1).Dir()
+	jobs, _ := glyphs(1, Variant1)
+	dir := invent(t, s, jobs[0], runs.Finished, 0.1).Dir()
 	for _, out := range []string{dir, filepath.Join(dir, "released", "new")} {
 		if _, err := Open(out, Description{}); !errors.Is(err, ErrOther) {
 			t.Errorf("%s: %v", out, err)
@@ -168,7 +168,7 @@ func TestCampaignInsideOfARun(t *testing.T) {
 // A run that was cut off and can't go on, since it began on another engine or its state is damaged, hasn't failed: it
 // begins anew. One whose files can't be read stops the work, and stays as it is.
 func TestRunsThatCannotGoOn(t *testing.T) {
-	tasks, names := glyphs(1, Variant1)
+	jobs, names := glyphs(1, Variant1)
 	e := cpu.New(cpu.Options{})
 	for _, c := range []struct {
 		name  string
@@ -187,22 +187,22 @@ func TestRunsThatCannotGoOn(t *testing.T) {
 		{"unreadable", func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) }, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+			s := open(t, t.TempDir(), Description{Scale: small, Jobs: names})
 			ctx, cancel := context.WithCancel(t.Context())
 			if err := carry(t, ctx, s, e, &quiet{working: func(float64) { cancel() }}); !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
 			}
-			if err := c.spoil(filepath.Join(s.runDir(tasks[0]), "private", "state", "fingerprint")); err != nil {
+			if err := c.spoil(filepath.Join(s.runDir(jobs[0]), "private", "state", "fingerprint")); err != nil {
 				t.Fatal(err)
 			}
 			if err := carry(t, t.Context(), s, e, &quiet{}); (err != nil) != c.stops {
 				t.Fatal(err)
 			}
-			scan, err := s.Scan(tasks)
-			if err != nil || len(scan.Failed) != 0 || scan.Repeated[tasks[0]] || (len(scan.Finished) == 0) != c.stops {
+			scan, err := s.Scan(jobs)
+			if err != nil || len(scan.Failed) != 0 || scan.Repeated[jobs[0]] || (len(scan.Finished) == 0) != c.stops {
 				t.Errorf("%+v, %v", scan, err)
 			}
-			if _, err := os.Lstat(s.runDir(tasks[0]) + cutOffSuffix); (err != nil) != c.stops {
+			if _, err := os.Lstat(s.runDir(jobs[0]) + cutOffSuffix); (err != nil) != c.stops {
 				t.Errorf("the run that was cut off: %v", err)
 			}
 			l, err := ledger.Open(s.Runs())
@@ -219,15 +219,15 @@ func TestRunsThatCannotGoOn(t *testing.T) {
 // Work destroys the key and the states that a killed process left in a run that has ended.
 func TestLeftKeys(t *testing.T) {
 	s := empty(t, nil)
-	tasks, _ := glyphs(1, Variant1)
-	private := filepath.Join(invent(t, s, tasks[0], runs.Finished, 0.1).Dir(), "private")
+	jobs, _ := glyphs(1, Variant1)
+	private := filepath.Join(invent(t, s, jobs[0], runs.Finished, 0.1).Dir(), "private")
 	for _, name := range []string{"key", "state/0"} {
 		path := filepath.Join(private, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("a secret"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Work(t.Context(), nil, Scan{}, Worker{Follower: &quiet{}}); err != nil {
+	if err := s.Work(t.Context(), nil, Scan{}, Options{Follower: &quiet{}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"key", "state"} {

@@ -2,63 +2,63 @@ package campaign
 
 import "slices"
 
-// queue has the tasks that are left.
+// queue has the jobs that are left to do.
 type queue struct {
-	pending  []Task // in the order in which they start
-	finished map[Task]bool
-	repeated map[Task]bool // failed once
+	pending  []Job // in the order in which they start
+	finished map[Job]bool
+	repeated map[Job]bool // failed once
 }
 
-// newQueue returns a queue of the tasks that a scan doesn't have.
-func newQueue(tasks []Task, scan Scan) *queue {
-	q := &queue{finished: map[Task]bool{}, repeated: map[Task]bool{}}
-	seen := map[Task]bool{}
-	for _, t := range tasks {
-		_, q.finished[t] = scan.Finished[t]
-		_, failed := scan.Failed[t]
-		q.repeated[t] = scan.Repeated[t] || failed
-		if !seen[t] && !q.finished[t] && !(failed && scan.Repeated[t]) {
-			q.pending = append(q.pending, t)
+// newQueue returns a queue of the jobs that a scan doesn't have.
+func newQueue(jobs []Job, scan Scan) *queue {
+	q := &queue{finished: map[Job]bool{}, repeated: map[Job]bool{}}
+	seen := map[Job]bool{}
+	for _, j := range jobs {
+		_, q.finished[j] = scan.Finished[j]
+		_, failed := scan.Failed[j]
+		q.repeated[j] = scan.Repeated[j] || failed
+		if !seen[j] && !q.finished[j] && !(failed && scan.Repeated[j]) {
+			q.pending = append(q.pending, j)
 		}
-		seen[t] = true
+		seen[j] = true
 	}
 	return q
 }
 
-// ready returns the tasks that can start now and are of the first one's data set, optimizer, space and method, so that
-// the time that a task takes says something about its method. A single run waits for its baseline.
-func (q *queue) ready() (batch []Task) {
-	for _, t := range q.pending {
-		if (t.Method != Single || q.finished[t.Of(Baseline)]) && (batch == nil || t.group() == batch[0].group()) {
-			batch = append(batch, t)
+// ready returns the group of jobs that can start now beside the first one. All are of one kind, so that the time that a
+// job takes says something about its method. A single run waits for its baseline.
+func (q *queue) ready() (group []Job) {
+	for _, j := range q.pending {
+		if (j.Method != Single || q.finished[j.Of(Baseline)]) && (group == nil || j.kind() == group[0].kind()) {
+			group = append(group, j)
 		}
 	}
-	return batch
+	return group
 }
 
-// group is what tasks that train side by side have in common.
-type group struct {
+// kind is what the jobs of a group have in common.
+type kind struct {
 	dataset, optimizer string
 	space              Space
 	method             Method
 }
 
-func (c Cell) group() group { return group{c.Dataset, c.Optimizer, c.Space, c.Method} }
+func (c Cell) kind() kind { return kind{c.Dataset, c.Optimizer, c.Space, c.Method} }
 
-// remove takes a task out.
-func (q *queue) remove(t Task) {
-	q.pending = slices.DeleteFunc(q.pending, func(p Task) bool { return p == t })
+// remove takes a job out of the queue.
+func (q *queue) remove(j Job) {
+	q.pending = slices.DeleteFunc(q.pending, func(p Job) bool { return p == j })
 }
 
-// again puts a task back, before all others.
-func (q *queue) again(t Task) { q.pending = slices.Insert(q.pending, 0, t) }
+// again puts a job back, before all others.
+func (q *queue) again(j Job) { q.pending = slices.Insert(q.pending, 0, j) }
 
-// ended notes what became of a task. One that failed for the first time is pending again.
-func (q *queue) ended(t Task, err error) {
+// ended records the end of a job. A job that failed for the first time is pending again.
+func (q *queue) ended(j Job, err error) {
 	if err == nil {
-		q.finished[t] = true
-	} else if !q.repeated[t] {
-		q.repeated[t] = true
-		q.pending = append(q.pending, t)
+		q.finished[j] = true
+	} else if !q.repeated[j] {
+		q.repeated[j] = true
+		q.pending = append(q.pending, j)
 	}
 }

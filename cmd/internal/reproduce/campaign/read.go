@@ -15,10 +15,10 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// maxFile bounds the files that are read of a run's folder, in bytes.
+// maxFile bounds each file that is read from a run's folder, in bytes.
 const maxFile = 64 << 20
 
-// readFile decodes a file of a run's folder.
+// readFile decodes a JSON file of a run's folder.
 func readFile(into any, path ...string) error {
 	name := filepath.Join(path...)
 	file, err := os.Open(name)
@@ -50,7 +50,7 @@ type privateRun struct {
 }
 
 // read returns the result of a finished run with the given settings.
-func read(t Task, e settings.Experiment, i runs.Info) (Result, error) {
+func read(j Job, e settings.Experiment, i runs.Info) (Result, error) {
 	if i.Score == nil || i.Record == nil {
 		return Result{}, fmt.Errorf("%s: no score or no record; bring back the whole folder of the run", i.Dir)
 	}
@@ -59,17 +59,17 @@ func read(t Task, e settings.Experiment, i runs.Info) (Result, error) {
 	if err := errors.Join(readFile(&h, i.Dir, "released", "hyperparameters.json"), readFile(&p, i.Dir, "private", "run.json")); err != nil {
 		return Result{}, err
 	}
-	return resultOf(t, e, i, i.Score.Value, h, p)
+	return resultOf(j, e, i, i.Score.Value, h, p)
 }
 
 // resultOf returns the result of a run with the given settings, score, hyperparameters and content of private/run.json.
-func resultOf(t Task, e settings.Experiment, i runs.Info, score float64, h release.Hyperparameters, private []byte) (Result, error) {
+func resultOf(j Job, e settings.Experiment, i runs.Info, score float64, h release.Hyperparameters, private []byte) (Result, error) {
 	var p privateRun
 	if err := json.Unmarshal(private, &p); err != nil {
 		return Result{}, fmt.Errorf("%s: %w", filepath.Join(i.Dir, "private", "run.json"), err)
 	}
 	r := Result{
-		Task:            t,
+		Job:             j,
 		Accuracy:        score,
 		Epsilon:         i.Epsilon,
 		Delta:           i.Delta,
@@ -83,14 +83,14 @@ func resultOf(t Task, e settings.Experiment, i runs.Info, score float64, h relea
 	}
 	r.Seconds = p.Seconds + p.FinalSeconds
 	size := float64(i.Samples)
-	if t.Method != Baseline {
+	if j.Method != Baseline {
 		size *= e.Privacy.SubsetRate
 	}
 	for _, trial := range p.Trials {
 		r.Seconds += trial.Seconds
 		r.Gradients += float64(trial.Steps) * trial.SamplingRate * size
 	}
-	if t.Method != Baseline {
+	if j.Method != Baseline {
 		r.Gradients += float64(h.Steps) * h.ExpectedBatchSize
 	}
 	return r, nil

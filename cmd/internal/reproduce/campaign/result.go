@@ -1,11 +1,11 @@
 package campaign
 
-// Result is what a figure needs of a finished run.
+// Result has the numbers of a finished run that figures need.
 type Result struct {
-	Task
+	Job
 
 	Accuracy float64 // of the released model on the public test set, a share
-	// Epsilon is that of the run's own guarantee. For a single run it is less than the cell's, the cost of the tuning.
+	// Epsilon and Delta are the run's own guarantee. A single run's epsilon is less than its cell's: it pays no tuning.
 	Epsilon, Delta float64
 
 	// The hyperparameters of the released model.
@@ -16,12 +16,12 @@ type Result struct {
 	ClippingNorm      float64
 	Steps             int
 
-	Trials    int     // K; 0 of a single run. Private.
-	Seconds   float64 // of training, summed over trials and final run as if one came after the other. Private.
-	Gradients float64 // of single samples, expected given K and the trials' hyperparameters. Private.
+	Trials    int     // K; 0 for a single run. Private.
+	Seconds   float64 // of training, summed over trials and final run. Private.
+	Gradients float64 // expected number of single samples' gradients, given the drawn trials. Private.
 
-	MadeBy  string  // the program: version and commit
-	Machine string  // engine, processor, cores; empty if the run doesn't say
-	Seed    *uint64 // of a run whose guarantee is void
+	MadeBy  string  // version and commit of the program
+	Machine string  // engine, processor, cores; empty if the record has none
+	Seed    *uint64 // nil, or the seed that makes the guarantee void
 	Day     string  // of its beginning, YYYY-MM-DD
 }

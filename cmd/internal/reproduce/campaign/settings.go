@@ -15,13 +15,13 @@ type Scale struct {
 	Trials float64 `json:"trials,omitempty"` // a share of the paper's mu
 }
 
-// Quick returns the scale at which all figures take minutes. What it gives isn't evidence: models have hardly learnt.
+// Quick returns the scale at which all figures take minutes. Its results are no evidence: models have hardly learnt.
 func Quick() Scale { return Scale{Epochs: 0.05, Trials: 0.2} }
 
 // Full reports whether runs have the paper's size.
 func (s Scale) Full() bool { return s == Scale{} }
 
-// String says what is smaller, or returns nothing at full size.
+// String describes how runs are smaller. It is empty at full size.
 func (s Scale) String() string {
 	if s.Full() {
 		return ""
@@ -31,7 +31,7 @@ func (s Scale) String() string {
 
 var variants = map[Method]string{Variant1: "1", Variant2: "2", Baseline: "baseline", Single: "baseline"}
 
-// Experiment returns the settings of a cell's tuning. Of a single run they are those of its baseline.
+// Experiment returns the settings of a cell's tuning; for a single run, of its baseline's tuning.
 func (s Scale) Experiment(c Cell) (settings.Experiment, error) {
 	e, err := settings.Resolve(settings.File{}, []settings.Override{
 		{Key: "preset", Value: c.Preset()},
@@ -51,9 +51,9 @@ func (s Scale) Experiment(c Cell) (settings.Experiment, error) {
 	return e, e.Validate()
 }
 
-// settingsOf returns the settings of a cell's run, given those of its tuning. A single run has the hyperparameters of
-// its baseline's model. If the baseline drew no trial and released an untrained model, it has those of the untrained
-// model, and trains.
+// settingsOf returns the settings of a cell's run, given the settings of its tuning. A single run has the
+// hyperparameters of its baseline's model. If the baseline drew no trial and released an untrained model, the single
+// run trains all the same, with the untrained model's hyperparameters.
 func (c Cell) settingsOf(e settings.Experiment, baseline *Result) (experiment.Settings, error) {
 	if c.Method != Single {
 		return experiment.Settings{Experiment: e, Tune: true}, nil
@@ -82,7 +82,7 @@ func epochsOf(steps int, samplingRate float64) float64 {
 	return math.Round(exact*digits) / digits
 }
 
-// same reports whether two runs have the same course: their settings are equal but for where they are trained.
+// same reports whether settings are equal but for performance, which doesn't change a run.
 func same(a, b settings.Experiment) bool {
 	a.Performance, b.Performance = settings.Performance{}, settings.Performance{}
 	one, errOne := a.YAML()

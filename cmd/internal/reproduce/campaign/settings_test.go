@@ -51,25 +51,25 @@ func TestGradients(t *testing.T) {
 // A single run takes exactly the steps, the rates and the noise of its baseline's model.
 func TestSettingsOfSingleRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		task := drawTask(t)
-		task.Method = Single
+		job := drawJob(t)
+		job.Method = Single
 		b := Result{
 			NoiseMultiplier: rapid.Float64Range(0.1, 50).Draw(t, "noise"), TunedLearningRate: rapid.Float64Range(1e-4, 40).Draw(t, "rate"),
 			SamplingRate: rapid.Float64Range(1e-4, 1).Draw(t, "gamma"), ClippingNorm: rapid.Float64Range(0.1, 10).Draw(t, "C"), Steps: rapid.IntRange(1, 100_000).Draw(t, "T"),
 		}
 		b.LearningRate = 9 * b.TunedLearningRate // of a final run, which a baseline hasn't
-		e, err := Scale{}.Experiment(task.Cell)
+		e, err := Scale{}.Experiment(job.Cell)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := task.settingsOf(e, &b)
+		s, err := job.settingsOf(e, &b)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := s.Experiment.Privacy
 		steps, err := train.Steps(p.Epochs, p.SamplingRate)
 		if err != nil || s.Tune || p.Epsilon != nil || *p.NoiseMultiplier != b.NoiseMultiplier || p.SamplingRate != b.SamplingRate || p.ClippingNorm != b.ClippingNorm ||
-			s.Experiment.Training.LearningRate != b.TunedLearningRate || steps != b.Steps || p.Accounting != task.Accounting || s.Experiment.Training.Optimizer != task.Optimizer {
+			s.Experiment.Training.LearningRate != b.TunedLearningRate || steps != b.Steps || p.Accounting != job.Accounting || s.Experiment.Training.Optimizer != job.Optimizer {
 			t.Errorf("%d steps, %+v, %v of %+v", steps, s, err, b)
 		}
 	})

@@ -15,19 +15,19 @@ func samples(dataset string) (int, error) {
 type Status struct {
 	Total    int
 	Finished int
-	CutOff   int // that can go on
-	Running  int // that a process carries out
-	Out      int // that other machines carry out, or are to, for a process that works on the campaign
-	Failed   []Task
-	Orphans  int // single runs whose baseline failed, which have no hyperparameters to train with
-	Repeated int // failed once, and were begun anew or will be
+	CutOff   int // can go on
+	Running  int // a process trains them
+	Out      int // handed out to workers by a process that works on the campaign
+	Failed   []Job
+	Orphans  int // single runs without hyperparameters, because their baseline failed
+	Repeated int // failed once, and have begun anew or will
 
 	Done, Left Work // expected; the times are corrected by how long the finished runs took
-	// Took is the time that the finished runs trained, in seconds, and Expected what had been expected of them.
+	// Took is how long the finished runs trained, in seconds, and Expected how long they were expected to.
 	Took, Expected float64
 }
 
-// Correction is what the times of a pace are to be multiplied by, as the finished runs show.
+// Correction returns the factor that corrects a pace's times, by the finished runs.
 func (s Status) Correction() float64 {
 	if s.Took > 0 && s.Expected > 0 {
 		return s.Took / s.Expected
@@ -35,30 +35,30 @@ func (s Status) Correction() float64 {
 	return 1
 }
 
-// Status returns the status of tasks.
-func (s *Store) Status(tasks []Task, scan Scan) (Status, error) {
-	st := Status{Total: len(tasks)}
+// Status returns the status of jobs.
+func (s *Store) Status(jobs []Job, scan Scan) (Status, error) {
+	st := Status{Total: len(jobs)}
 	working := s.Working()
 	estimates := map[Cell]Work{}
-	for _, t := range tasks {
-		w, ok := estimates[t.Cell]
+	for _, j := range jobs {
+		w, ok := estimates[j.Cell]
 		if !ok {
 			var err error
-			if w, err = s.Estimate(t.Cell, s.Description.Pace); err != nil {
+			if w, err = s.Estimate(j.Cell, s.Description.Pace); err != nil {
 				return st, err
 			}
-			estimates[t.Cell] = w
+			estimates[j.Cell] = w
 		}
-		if scan.Repeated[t] {
+		if scan.Repeated[j] {
 			st.Repeated++
 		}
 		sum := &st.Left
-		if r, ok := scan.Finished[t]; ok {
+		if r, ok := scan.Finished[j]; ok {
 			st.Finished++
 			st.Took += r.Seconds
 			st.Expected += w.Seconds
 			sum = &st.Done
-		} else if i, ok := scan.CutOff[t]; ok {
+		} else if i, ok := scan.CutOff[j]; ok {
 			switch {
 			case i.Running:
 				st.Running++
@@ -67,13 +67,13 @@ func (s *Store) Status(tasks []Task, scan Scan) (Status, error) {
 			default:
 				st.CutOff++
 			}
-		} else if _, ok := scan.Failed[t]; ok {
-			if scan.Repeated[t] {
-				st.Failed = append(st.Failed, t)
+		} else if _, ok := scan.Failed[j]; ok {
+			if scan.Repeated[j] {
+				st.Failed = append(st.Failed, j)
 				continue // it isn't left to do
 			}
 			st.Repeated++
-		} else if _, failed := scan.Failed[t.Of(Baseline)]; failed && t.Method == Single && scan.Repeated[t.Of(Baseline)] {
+		} else if _, failed := scan.Failed[j.Of(Baseline)]; failed && j.Method == Single && scan.Repeated[j.Of(Baseline)] {
 			st.Orphans++
 			continue
 		}
@@ -86,7 +86,7 @@ func (s *Store) Status(tasks []Task, scan Scan) (Status, error) {
 	return st, nil
 }
 
-// isHandedOut reports whether the last that happened to a run is that other machines were to train it.
+// isHandedOut reports whether a run was handed out to workers, and nothing happened to it since.
 func isHandedOut(i runs.Info) bool {
 	if i.Record == nil || len(i.Record.Moments) == 0 {
 		return false

@@ -13,17 +13,17 @@ import (
 	"github.com/dptrain/dptrain/cpu"
 )
 
-// The time left is that of the pace times what the finished runs took of what was expected of them.
+// The time left is the pace's, corrected by how long the finished runs took compared with their pace's time.
 func TestTimeLeft(t *testing.T) {
-	tasks := []Task{{Cell{"mnist", "dp-sgd", Rate, Single, "paper", 1}, 1}, {Cell{"mnist", "dp-sgd", Rate, Single, "paper", 1}, 2}}
+	jobs := []Job{{Cell{"mnist", "dp-sgd", Rate, Single, "paper", 1}, 1}, {Cell{"mnist", "dp-sgd", Rate, Single, "paper", 1}, 2}}
 	s := Planned(Description{Pace: Pace{"mnist dp-sgd": {Fixed: 0.5}}}) // 939 seconds for the 1,878 steps of a run
-	st, err := s.Status(tasks, Scan{Finished: map[Task]Result{tasks[0]: {Task: tasks[0], Seconds: 313}}})
+	st, err := s.Status(jobs, Scan{Finished: map[Job]Result{jobs[0]: {Job: jobs[0], Seconds: 313}}})
 	if err != nil || st.Finished != 1 || math.Abs(st.Left.Seconds-313) > 1e-9 || math.Abs(st.Done.Seconds-313) > 1e-9 || st.Expected != 939 {
 		t.Errorf("%+v, %v", st, err)
 	}
 }
 
-// A run's gradients are those of its trials, on the tuning subset unless it is a baseline, and of its final run.
+// A run's gradients are its trials', on the tuning subset unless it is a baseline, and its final run's.
 func TestGradientsOfARun(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
@@ -40,7 +40,7 @@ func TestGradientsOfARun(t *testing.T) {
 	// Trials on all samples compute 10·0.5·1000 + 30·0.25·1000 = 12,500 gradients, and a tenth of that on a subset. A
 	// final run computes 45,000.
 	for m, want := range map[Method]float64{Variant1: 46250, Baseline: 12500} {
-		r, err := read(Task{Cell{"mnist", "dp-sgd", Rate, m, "paper", 1}, 1}, e, info)
+		r, err := read(Job{Cell{"mnist", "dp-sgd", Rate, m, "paper", 1}, 1}, e, info)
 		if err != nil || r.Gradients != want || r.Seconds != 7 || r.Trials != 2 {
 			t.Errorf("%s: %+v, %v, want %v gradients", m, r, err, want)
 		}
@@ -50,27 +50,27 @@ func TestGradientsOfARun(t *testing.T) {
 // A seeded run that failed is carried out once more by another key: the same would fail again.
 func TestSeedsOfAttempts(t *testing.T) {
 	seed := uint64(1)
-	tasks, names := glyphs(2, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: small, Seed: &seed, Tasks: names})
-	first, other := *s.seed(tasks[0]), *s.seed(tasks[1])
-	if err := os.Mkdir(s.runDir(tasks[0])+failedSuffix, 0o700); err != nil {
+	jobs, names := glyphs(2, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Seed: &seed, Jobs: names})
+	first, other := *s.seed(jobs[0]), *s.seed(jobs[1])
+	if err := os.Mkdir(s.runDir(jobs[0])+failedSuffix, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if again := *s.seed(tasks[0]); again == first || again == other || first == other {
+	if again := *s.seed(jobs[0]); again == first || again == other || first == other {
 		t.Errorf("seeds %d, %d and, once more, %d", first, other, again)
 	}
 }
 
 // A run that another program began doesn't go on: that program may draw otherwise. It is kept aside.
 func TestAnotherProgram(t *testing.T) {
-	tasks, names := glyphs(1, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: Scale{Epochs: 0.2, Trials: 1}, Tasks: names})
+	jobs, names := glyphs(1, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: Scale{Epochs: 0.2, Trials: 1}, Jobs: names})
 	ctx, cancel := context.WithCancel(t.Context())
 	e := cpu.New(cpu.Options{})
 	if err := carry(t, ctx, s, e, &quiet{working: func(float64) { cancel() }}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	folder, err := runs.Resume(s.runDir(tasks[0]))
+	folder, err := runs.Resume(s.runDir(jobs[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,11 +82,11 @@ func TestAnotherProgram(t *testing.T) {
 	if err := carry(t, t.Context(), s, e, &quiet{}); err != nil {
 		t.Fatal(err)
 	}
-	aside, err := runs.Open(s.runDir(tasks[0]) + cutOffSuffix)
+	aside, err := runs.Open(s.runDir(jobs[0]) + cutOffSuffix)
 	if err != nil || aside.Record.ID != id {
 		t.Errorf("aside %+v, %v", aside, err)
 	}
-	if now, err := runs.Open(s.runDir(tasks[0])); err != nil || now.Stage != runs.Finished || now.Record.ID == id {
+	if now, err := runs.Open(s.runDir(jobs[0])); err != nil || now.Stage != runs.Finished || now.Record.ID == id {
 		t.Errorf("now %+v, %v", now, err)
 	}
 }

@@ -20,21 +20,21 @@ import (
 var (
 	// ErrBusy reports a campaign that another process works on.
 	ErrBusy = errors.New("another process works on this campaign")
-	// ErrOther reports a folder whose campaign, or whose run in a task's place, is another one.
+	// ErrOther reports a folder that has another campaign, or in a job's place another run.
 	ErrOther = errors.New("another campaign")
 	// ErrNone reports a folder without a campaign.
 	ErrNone = errors.New("no campaign")
 )
 
-// Description is what a campaign consists of. It is kept in campaign.json.
+// Description describes a campaign. It is kept in campaign.json.
 type Description struct {
 	Version int      `json:"version"` // of this format
 	Scale   Scale    `json:"scale"`
-	Seed    *uint64  `json:"insecure_seed,omitempty"` // of all draws, by which the campaign can be repeated
-	Figures []string `json:"figures,omitempty"`       // labels of what the tasks are for
-	Tasks   []string `json:"tasks"`                   // names, in order; those of the last call
-	Command string   `json:"command"`                 // that goes on with the campaign
-	Machine string   `json:"machine,omitempty"`       // that worked last
+	Seed    *uint64  `json:"insecure_seed,omitempty"` // of all draws; nil for keys of the operating system
+	Figures []string `json:"figures,omitempty"`       // labels of the figures that need the jobs
+	Jobs    []string `json:"tasks"`                   // names of the last call's jobs, in order
+	Command string   `json:"command"`                 // goes on with the campaign
+	Machine string   `json:"machine,omitempty"`       // which worked last
 	Pace    Pace     `json:"pace,omitempty"`          // as it was measured on that machine
 }
 
@@ -53,7 +53,7 @@ type Store struct {
 	dir         string       // empty if it has none
 	lock        *flock.Flock // nil if it was opened for reading
 	experiments map[Cell]settings.Experiment
-	noises      map[string]float64 // by budget, as Noise computed them; 0 for none
+	noises      map[string]float64 // by Noise, by budget; 0 if no noise meets it
 }
 
 // Look opens a campaign's folder for reading, beside a process that may work on it. The error wraps [ErrNone] if there
@@ -76,9 +76,9 @@ func Look(dir string) (*Store, error) {
 	return s, nil
 }
 
-// Open opens a campaign's folder to work on it, and makes it if need be. It takes scale and seed of the description,
-// which must be those that the folder has, and replaces the rest. The error wraps [ErrBusy] while another process works
-// on the campaign, and [ErrOther] if scale or seed differ. The caller closes the store.
+// Open opens a campaign's folder to work on it, and makes it if there is none. It replaces the folder's description by
+// d, which must have the same scale and seed. The error wraps [ErrBusy] while another process works on the campaign,
+// and [ErrOther] if scale or seed differ. The caller closes the store.
 func Open(dir string, d Description) (_ *Store, err error) {
 	dir = filepath.Clean(dir)
 	if err := outside(dir); err != nil {
@@ -121,7 +121,7 @@ func Open(dir string, d Description) (_ *Store, err error) {
 	return s, s.write()
 }
 
-// outside returns an error for a folder inside of a run's.
+// outside returns an error for a folder inside of a run's folder.
 func outside(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -137,7 +137,7 @@ func outside(dir string) error {
 	}
 }
 
-// agrees returns an error unless another description's runs may lie beside those of d.
+// agrees returns an error unless runs of both descriptions may be in one store.
 func (d Description) agrees(other Description, dir string) error {
 	size := func(s Scale) string {
 		if s.Full() {
@@ -185,7 +185,7 @@ func (s *Store) Working() bool {
 	return err == nil && !taken
 }
 
-// PaceOf returns a copy of what is known of a machine's pace.
+// PaceOf returns a copy of a machine's pace as far as it is known.
 func (s *Store) PaceOf(machine string) Pace {
 	pace := Pace{}
 	if s.Description.Machine == machine {
@@ -194,7 +194,7 @@ func (s *Store) PaceOf(machine string) Pace {
 	return pace
 }
 
-// SetPace keeps what was measured on a machine.
+// SetPace keeps the pace of a machine.
 func (s *Store) SetPace(machine string, p Pace) error {
 	s.Description.Machine, s.Description.Pace = machine, p
 	return s.write()
@@ -213,8 +213,8 @@ func (s *Store) Runs() string { return s.path(runsName) }
 
 func (s *Store) path(name string) string { return filepath.Join(s.dir, name) }
 
-// runDir returns the folder of a task's run.
-func (s *Store) runDir(t Task) string { return filepath.Join(s.Runs(), t.Name()) }
+// runDir returns the folder of a job's run.
+func (s *Store) runDir(j Job) string { return filepath.Join(s.Runs(), j.Name()) }
 
 // experiment returns the settings of a cell's tuning.
 func (s *Store) experiment(c Cell) (settings.Experiment, error) {
@@ -228,48 +228,48 @@ func (s *Store) experiment(c Cell) (settings.Experiment, error) {
 	return e, err
 }
 
-// Tasks returns the tasks of the description.
-func (s *Store) Tasks() ([]Task, error) {
-	tasks := make([]Task, len(s.Description.Tasks))
-	for k, name := range s.Description.Tasks {
-		t, ok := ParseTask(name)
+// Jobs returns the jobs of the description.
+func (s *Store) Jobs() ([]Job, error) {
+	jobs := make([]Job, len(s.Description.Jobs))
+	for k, name := range s.Description.Jobs {
+		j, ok := ParseJob(name)
 		if !ok {
-			return nil, fmt.Errorf("%s: %q is no task; restore a copy of the file, or remove it: the runs stay", s.path(descriptionName), name)
+			return nil, fmt.Errorf("%s: %q is no job; restore a copy of the file, or remove it: the runs stay", s.path(descriptionName), name)
 		}
-		tasks[k] = t
+		jobs[k] = j
 	}
-	return tasks, nil
+	return jobs, nil
 }
 
-// Scan is what a store has of some tasks.
+// Scan has a store's runs of some jobs.
 type Scan struct {
-	Finished map[Task]Result
-	CutOff   map[Task]runs.Info // runs that can be resumed, or that a process carries out
-	Failed   map[Task]runs.Info // runs without a model
-	Repeated map[Task]bool      // runs that failed once before
+	Finished map[Job]Result
+	CutOff   map[Job]runs.Info // runs that can be resumed, or that a process trains
+	Failed   map[Job]runs.Info // runs without a model
+	Repeated map[Job]bool      // runs that failed once before
 }
 
-// Scan reads what the store has of tasks. A run in a task's place whose settings aren't the task's is an error that
-// wraps [ErrOther], and so are two copies of one run, and a single run whose baseline is among the tasks and is gone.
-func (s *Store) Scan(tasks []Task) (Scan, error) {
-	scan := Scan{map[Task]Result{}, map[Task]runs.Info{}, map[Task]runs.Info{}, map[Task]bool{}}
+// Scan reads the store's runs of jobs. The error wraps [ErrOther] for a run in a job's place that has other settings,
+// for two copies of one run, and for a single run whose baseline is among the jobs and is gone.
+func (s *Store) Scan(jobs []Job) (Scan, error) {
+	scan := Scan{map[Job]Result{}, map[Job]runs.Info{}, map[Job]runs.Info{}, map[Job]bool{}}
 	ids := map[string]string{} // folders by the ids of their runs
-	asked := map[Task]bool{}
-	for _, t := range tasks {
-		asked[t] = true
+	asked := map[Job]bool{}
+	for _, j := range jobs {
+		asked[j] = true
 	}
-	for _, single := range []bool{false, true} { // what a single run must be depends on its baseline
-		for _, t := range tasks {
-			if single != (t.Method == Single) {
+	for _, single := range []bool{false, true} { // a single run's settings depend on its baseline
+		for _, j := range jobs {
+			if single != (j.Method == Single) {
 				continue
 			}
-			err := s.scan(t, &scan, ids)
-			if _, gone := os.Lstat(s.runDir(t)); err != nil && errors.Is(gone, fs.ErrNotExist) {
+			err := s.scan(j, &scan, ids)
+			if _, gone := os.Lstat(s.runDir(j)); err != nil && errors.Is(gone, fs.ErrNotExist) {
 				err = nil // the process that works on the campaign has just moved it away
 			}
-			if _, ok := scan.Finished[t.Of(Baseline)]; err == nil && single && !ok && asked[t.Of(Baseline)] && scan.has(t) {
-				// The baseline would be trained anew, find other hyperparameters, and this wouldn't be its single run.
-				err = fmt.Errorf("%w: the run in %s has lost its baseline; bring back %s, or move this one away too", ErrOther, s.runDir(t), t.Of(Baseline).Name())
+			if _, ok := scan.Finished[j.Of(Baseline)]; err == nil && single && !ok && asked[j.Of(Baseline)] && scan.has(j) {
+				// The baseline would be trained again, and find other hyperparameters than this run has.
+				err = fmt.Errorf("%w: the run in %s has lost its baseline; bring back %s, or move this one away too", ErrOther, s.runDir(j), j.Of(Baseline).Name())
 			}
 			if err != nil {
 				return scan, err
@@ -279,11 +279,11 @@ func (s *Store) Scan(tasks []Task) (Scan, error) {
 	return scan, nil
 }
 
-// has reports whether there is a run of a task.
-func (s Scan) has(t Task) bool {
-	_, finished := s.Finished[t]
-	_, cutOff := s.CutOff[t]
-	_, failed := s.Failed[t]
+// has reports whether there is a run of a job.
+func (s Scan) has(j Job) bool {
+	_, finished := s.Finished[j]
+	_, cutOff := s.CutOff[j]
+	_, failed := s.Failed[j]
 	return finished || cutOff || failed
 }
 
@@ -292,13 +292,13 @@ func copied(a, b string) error {
 	return fmt.Errorf("%w: the run in %s is a copy of the one in %s, and would count twice; move one of them away", ErrOther, b, a)
 }
 
-func (s *Store) scan(t Task, scan *Scan, ids map[string]string) error {
+func (s *Store) scan(j Job, scan *Scan, ids map[string]string) error {
 	if s.dir == "" {
 		return nil
 	}
-	dir := s.runDir(t)
+	dir := s.runDir(j)
 	if _, err := os.Lstat(dir + failedSuffix); err == nil {
-		scan.Repeated[t] = true
+		scan.Repeated[j] = true
 	}
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -312,10 +312,10 @@ func (s *Store) scan(t Task, scan *Scan, ids map[string]string) error {
 		return fmt.Errorf("%s: %w; bring back the whole folder of the run, or move it away", info.Dir, err)
 	}
 	var baseline *Result
-	if r, ok := scan.Finished[t.Of(Baseline)]; ok {
+	if r, ok := scan.Finished[j.Of(Baseline)]; ok {
 		baseline = &r
 	}
-	if err := s.check(t, info, given, baseline); err != nil {
+	if err := s.check(j, info, given, baseline); err != nil {
 		return err
 	}
 	if info.Record != nil {
@@ -326,40 +326,40 @@ func (s *Store) scan(t Task, scan *Scan, ids map[string]string) error {
 	}
 	switch info.Stage {
 	case runs.Finished:
-		r, err := read(t, given, info)
+		r, err := read(j, given, info)
 		if err != nil {
 			return err
 		}
-		scan.Finished[t] = r
+		scan.Finished[j] = r
 	case runs.Failed:
-		scan.Failed[t] = info
+		scan.Failed[j] = info
 	default:
-		scan.CutOff[t] = info
+		scan.CutOff[j] = info
 	}
 	return nil
 }
 
-// check returns an error unless a run has the settings and the seed of its task. A single run whose baseline is nil has
-// the hyperparameters of any.
-func (s *Store) check(t Task, i runs.Info, given settings.Experiment, baseline *Result) error {
-	e, err := s.experiment(t.Cell)
+// check returns an error unless a run has the settings and the seed of its job. If baseline is nil, a single run may
+// have any hyperparameters.
+func (s *Store) check(j Job, i runs.Info, given settings.Experiment, baseline *Result) error {
+	e, err := s.experiment(j.Cell)
 	if err != nil {
 		return err
 	}
 	switch {
-	case t.Method == Single && baseline == nil:
+	case j.Method == Single && baseline == nil:
 		e.Privacy.Epsilon, e.Privacy.NoiseMultiplier = nil, given.Privacy.NoiseMultiplier
 		e.Privacy.SamplingRate, e.Privacy.ClippingNorm, e.Privacy.Epochs = given.Privacy.SamplingRate, given.Privacy.ClippingNorm, given.Privacy.Epochs
 		e.Training.LearningRate = given.Training.LearningRate
-	case t.Method == Single:
-		settings, err := t.settingsOf(e, baseline)
+	case j.Method == Single:
+		settings, err := j.settingsOf(e, baseline)
 		if err != nil {
 			return err
 		}
 		e = settings.Experiment
 	}
 	if !same(e, given) {
-		return fmt.Errorf("%w: the run in %s has other settings than %s; move it away", ErrOther, i.Dir, t)
+		return fmt.Errorf("%w: the run in %s has other settings than %s; move it away", ErrOther, i.Dir, j)
 	}
 	if i.Record == nil {
 		return nil // it isn't finished, and can't go on
@@ -369,16 +369,16 @@ func (s *Store) check(t Task, i runs.Info, given settings.Experiment, baseline *
 	case seed == nil && wanted == nil:
 	case seed == nil || wanted == nil:
 		return fmt.Errorf("%w: the run in %s has a seed, or has none, unlike this campaign; move it away", ErrOther, i.Dir)
-	case *seed != s.seedOf(t, 1) && *seed != s.seedOf(t, 2):
-		return fmt.Errorf("%w: the run in %s has another seed than %s has in this campaign; move it away", ErrOther, i.Dir, t.Name())
+	case *seed != s.seedOf(j, 1) && *seed != s.seedOf(j, 2):
+		return fmt.Errorf("%w: the run in %s has another seed than %s has in this campaign; move it away", ErrOther, i.Dir, j.Name())
 	}
 	return nil
 }
 
-// Agrees returns an error that wraps [ErrOther] unless the runs of a description may lie in the store.
+// Agrees returns an error that wraps [ErrOther] unless the runs of a description may be in the store.
 func (s *Store) Agrees(d Description) error { return s.Description.agrees(d, s.dir) }
 
-// Planned returns a store without a folder, which has no runs, for estimates.
+// Planned returns a store for estimates, without a folder and without runs.
 func Planned(d Description) *Store {
 	return &Store{Description: d, experiments: map[Cell]settings.Experiment{}, noises: map[string]float64{}}
 }

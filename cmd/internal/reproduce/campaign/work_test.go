@@ -25,23 +25,23 @@ import (
 // small makes runs of the built-in digits of some 15 steps.
 var small = Scale{Epochs: 0.05, Trials: 0.25}
 
-// glyphs returns tasks on the built-in digits.
-func glyphs(repetitions int, methods ...Method) (tasks []Task, names []string) {
+// glyphs returns jobs on the built-in digits.
+func glyphs(repetitions int, methods ...Method) (jobs []Job, names []string) {
 	for r := range repetitions {
 		for _, m := range methods {
-			t := Task{Cell{"glyphs", "dp-sgd", Rate, m, "paper", 4}, r + 1}
-			tasks, names = append(tasks, t), append(names, t.Name())
+			t := Job{Cell{"glyphs", "dp-sgd", Rate, m, "paper", 4}, r + 1}
+			jobs, names = append(jobs, t), append(names, t.Name())
 		}
 	}
-	return tasks, names
+	return jobs, names
 }
 
-// quiet follows nothing, but may be told to call a function.
+// quiet is a follower that counts, and may call a function.
 type quiet struct {
 	mu      sync.Mutex
 	texts   []string
 	working func(share float64)
-	ended   int // tasks
+	ended   int // jobs
 	failed  int // of them
 }
 
@@ -52,12 +52,12 @@ func (q *quiet) Note(text string) {
 }
 func (q *quiet) Warn(text string)                 { q.Note(text) }
 func (q *quiet) Loading(float64, float64, string) {}
-func (q *quiet) Ended(_ Task, err error) {
+func (q *quiet) Ended(_ Job, err error) {
 	if q.ended++; err != nil {
 		q.failed++
 	}
 }
-func (q *quiet) Working(_ []Task, share float64) {
+func (q *quiet) Working(_ []Job, share float64) {
 	if q.working != nil {
 		q.working(share)
 	}
@@ -67,18 +67,18 @@ type text string
 
 func (t text) String() string { return string(t) }
 
-// carry carries out what a store lacks.
+// carry carries out the jobs that a store lacks.
 func carry(t *testing.T, ctx context.Context, s *Store, e train.Engine, f *quiet) error {
 	t.Helper()
-	tasks, err := s.Tasks()
+	jobs, err := s.Jobs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	scan, err := s.Scan(tasks)
+	scan, err := s.Scan(jobs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Work(ctx, tasks, scan, Worker{
+	return s.Work(ctx, jobs, scan, Options{
 		Size:   func(Cell) int { return 2 },
 		Engine: e, Features: e, Performance: settings.Performance{Engine: settings.EngineCPU}, Program: "p", MadeBy: text("a test"), Machine: "a machine", SaveEvery: 1, Follower: f,
 	})
@@ -91,14 +91,14 @@ func open(t *testing.T, dir string, d Description) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	for _, name := range d.Tasks { // of a model that takes no time
-		task, _ := ParseTask(name)
-		e, err := s.experiment(task.Cell)
+	for _, name := range d.Jobs { // of a model that takes no time
+		job, _ := ParseJob(name)
+		e, err := s.experiment(job.Cell)
 		if err != nil {
 			t.Fatal(err)
 		}
 		e.Model = "linear"
-		s.experiments[task.Cell] = e
+		s.experiments[job.Cell] = e
 	}
 	return s
 }
@@ -127,8 +127,8 @@ func released(t *testing.T, dir string) map[string]string {
 // A campaign that has all its runs trains nothing.
 func TestCampaign(t *testing.T) {
 	seed := uint64(7)
-	tasks, names := glyphs(2, Single, Variant1, Baseline)
-	d := Description{Scale: small, Seed: &seed, Tasks: names}
+	jobs, names := glyphs(2, Single, Variant1, Baseline)
+	d := Description{Scale: small, Seed: &seed, Jobs: names}
 	whole, cut := t.TempDir(), t.TempDir()
 	s := open(t, whole, d)
 	if _, err := Open(whole, d); !errors.Is(err, ErrBusy) {
@@ -138,20 +138,20 @@ func TestCampaign(t *testing.T) {
 	if err := carry(t, t.Context(), s, e, &quiet{}); err != nil {
 		t.Fatal(err)
 	}
-	scan, err := s.Scan(tasks)
-	if err != nil || len(scan.Finished) != len(tasks) {
-		t.Fatalf("%d of %d, %v", len(scan.Finished), len(tasks), err)
+	scan, err := s.Scan(jobs)
+	if err != nil || len(scan.Finished) != len(jobs) {
+		t.Fatalf("%d of %d, %v", len(scan.Finished), len(jobs), err)
 	}
-	for _, task := range tasks {
-		r := scan.Finished[task]
-		if r.Task != task || r.Accuracy <= 0 || r.Accuracy > 1 || r.Delta != 1e-5 || r.Machine != "a machine" || r.MadeBy != "a test" || r.Seed == nil || r.Seconds <= 0 {
+	for _, job := range jobs {
+		r := scan.Finished[job]
+		if r.Job != job || r.Accuracy <= 0 || r.Accuracy > 1 || r.Delta != 1e-5 || r.Machine != "a machine" || r.MadeBy != "a test" || r.Seed == nil || r.Seconds <= 0 {
 			t.Errorf("%+v", r)
 		}
-		baseline := scan.Finished[task.Of(Baseline)]
+		baseline := scan.Finished[job.Of(Baseline)]
 		switch {
-		case task.Method != Single && (r.Epsilon > 4 || r.Epsilon < 3.99):
-			t.Errorf("%s: epsilon %v", task, r.Epsilon)
-		case task.Method == Single && (r.Epsilon >= 4 || r.NoiseMultiplier != baseline.NoiseMultiplier || r.LearningRate != baseline.LearningRate || r.Trials != 0):
+		case job.Method != Single && (r.Epsilon > 4 || r.Epsilon < 3.99):
+			t.Errorf("%s: epsilon %v", job, r.Epsilon)
+		case job.Method == Single && (r.Epsilon >= 4 || r.NoiseMultiplier != baseline.NoiseMultiplier || r.LearningRate != baseline.LearningRate || r.Trials != 0):
 			t.Errorf("%+v beside %+v", r, baseline)
 		}
 	}
@@ -159,7 +159,7 @@ func TestCampaign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all, err := l.Releases(); err != nil || len(all) != len(tasks) || !all[0].Void {
+	if all, err := l.Releases(); err != nil || len(all) != len(jobs) || !all[0].Void {
 		t.Errorf("%d releases, %v", len(all), err)
 	}
 	if err := carry(t, t.Context(), s, nil, &quiet{}); err != nil { // without an engine
@@ -248,23 +248,23 @@ func (f faultyRuns) Steps(ctx context.Context, steps ...int) error {
 // A run that fails is carried out once more, by another key, and one that fails again is left, with its single run.
 func TestFailedRuns(t *testing.T) {
 	for _, c := range []struct{ faults, finished, failed int }{{1, 2, 0}, {2, 0, 1}} {
-		tasks, names := glyphs(1, Baseline, Single)
+		jobs, names := glyphs(1, Baseline, Single)
 		dir := t.TempDir()
 		many := Scale{Epochs: 0.05, Trials: 2} // trials, so that there is one
-		s := open(t, dir, Description{Scale: many, Tasks: names})
+		s := open(t, dir, Description{Scale: many, Jobs: names})
 		count := c.faults
 		if err := carry(t, t.Context(), s, faulty{cpu.New(cpu.Options{}), &count}, &quiet{}); err != nil {
 			t.Fatal(err)
 		}
-		scan, err := s.Scan(tasks)
-		if err != nil || len(scan.Finished) != c.finished || len(scan.Failed) != c.failed || !scan.Repeated[tasks[0]] {
+		scan, err := s.Scan(jobs)
+		if err != nil || len(scan.Finished) != c.finished || len(scan.Failed) != c.failed || !scan.Repeated[jobs[0]] {
 			t.Errorf("%d faults: %+v, %v", c.faults, scan, err)
 		}
-		st, err := s.Status(tasks, scan)
+		st, err := s.Status(jobs, scan)
 		if err != nil || st.Finished != c.finished || len(st.Failed) != c.failed || st.Total != 2 || st.Repeated != 1 {
 			t.Errorf("%d faults: %+v, %v", c.faults, st, err)
 		}
-		if info, err := runs.Open(filepath.Join(s.Runs(), tasks[0].Name()+failedSuffix)); err != nil || info.Stage != runs.Failed {
+		if info, err := runs.Open(filepath.Join(s.Runs(), jobs[0].Name()+failedSuffix)); err != nil || info.Stage != runs.Failed {
 			t.Errorf("%d faults: the first run is %+v, %v", c.faults, info, err)
 		}
 		if err := carry(t, t.Context(), s, nil, &quiet{}); err != nil {
@@ -275,18 +275,18 @@ func TestFailedRuns(t *testing.T) {
 
 // A budget that no noise meets leaves out its own runs alone.
 func TestInfeasibleBudgets(t *testing.T) {
-	possible := Task{Cell{"glyphs", "dp-sgd", Rate, Variant1, "paper", 4}, 1}
+	possible := Job{Cell{"glyphs", "dp-sgd", Rate, Variant1, "paper", 4}, 1}
 	impossible := possible
 	impossible.Epsilon = 1e-3
-	tasks := []Task{impossible, possible}
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: []string{impossible.Name(), possible.Name()}})
+	jobs := []Job{impossible, possible}
+	s := open(t, t.TempDir(), Description{Scale: small, Jobs: []string{impossible.Name(), possible.Name()}})
 	share := 0.0
 	f := &quiet{working: func(now float64) { share = now }}
 	if err := carry(t, t.Context(), s, cpu.New(cpu.Options{}), f); err != nil || share < 0.99 || f.ended != 2 || f.failed != 1 {
-		t.Fatalf("%v, share %v, %d tasks have ended, %d without a model", err, share, f.ended, f.failed)
+		t.Fatalf("%v, share %v, %d jobs have ended, %d without a model", err, share, f.ended, f.failed)
 	}
-	scan, err := s.Scan(tasks)
-	if err != nil || len(scan.Finished) != 1 || scan.Finished[possible].Task != possible || len(scan.Failed) != 0 {
+	scan, err := s.Scan(jobs)
+	if err != nil || len(scan.Finished) != 1 || scan.Finished[possible].Job != possible || len(scan.Failed) != 0 {
 		t.Errorf("%+v, %v", scan, err)
 	}
 	said := strings.Join(f.texts, "\n")
@@ -295,24 +295,24 @@ func TestInfeasibleBudgets(t *testing.T) {
 	}
 }
 
-// What is in a task's place and isn't its run is an error that names it, and never counted.
+// Another run in a job's place is an error that names it, and is never counted.
 func TestOthersInTheirPlace(t *testing.T) {
-	tasks, names := glyphs(1, Variant1, Variant2)
+	jobs, names := glyphs(1, Variant1, Variant2)
 	dir := t.TempDir()
-	s := open(t, dir, Description{Scale: small, Tasks: names[:1]})
+	s := open(t, dir, Description{Scale: small, Jobs: names[:1]})
 	if err := carry(t, t.Context(), s, cpu.New(cpu.Options{}), &quiet{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(s.runDir(tasks[0]), s.runDir(tasks[1])); err != nil {
+	if err := os.Rename(s.runDir(jobs[0]), s.runDir(jobs[1])); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Scan(tasks); !errors.Is(err, ErrOther) || !strings.Contains(err.Error(), tasks[1].Name()) {
+	if _, err := s.Scan(jobs); !errors.Is(err, ErrOther) || !strings.Contains(err.Error(), jobs[1].Name()) {
 		t.Errorf("variant 1 in the place of variant 2: %v", err)
 	}
-	if err := os.RemoveAll(filepath.Join(s.runDir(tasks[1]), "private")); err != nil {
+	if err := os.RemoveAll(filepath.Join(s.runDir(jobs[1]), "private")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Scan(tasks); err == nil {
+	if _, err := s.Scan(jobs); err == nil {
 		t.Error("without its settings: no error")
 	}
 }
@@ -334,7 +334,7 @@ func TestDamagedDescriptions(t *testing.T) {
 	}
 }
 
-// The pace of a machine is positive, and grows with the batch.
+// The pace of a machine is positive, and grows with the minibatch.
 func TestMeasure(t *testing.T) {
 	p := Pace{"mnist dp-sgd": {1, 1}}
 	e := cpu.New(cpu.Options{})

@@ -56,7 +56,7 @@ addEventListener('load', () => {
 function f_right(d) { return d.documentElement.clientWidth; }
 </script>`
 
-// frame is a page at a width and in a colour scheme, and what the browser made of it.
+// frame is a page at a width and in a colour scheme, and the browser's measurements of it.
 type frame struct {
 	Page   string `json:"page"`
 	Width  int    `json:"width"`
@@ -73,7 +73,7 @@ type frame struct {
 }
 
 // Pages fit into a telephone and a screen, show all pictures with all their texts, follow the colour scheme, load
-// nothing, and leave one line on the console: that of a page with the same policy and a picture.
+// nothing, and leave one line on the console, as does any page with the same policy and a picture.
 func TestInABrowser(t *testing.T) {
 	in := small()
 	in.Figures = append(in.Figures, Figures()[5]) // three columns
@@ -135,8 +135,8 @@ func TestInABrowser(t *testing.T) {
 	}
 }
 
-// show opens all frames in one browser and returns what it made of them, and the lines of its console. Without a
-// browser it skips the test.
+// show opens all frames in one browser and returns its measurements and the lines of its console. Without a browser it
+// skips the test.
 func show(t *testing.T, frames []frame) (seen []frame, console []string) {
 	t.Helper()
 	var command []string

@@ -11,7 +11,7 @@ type Figure struct {
 	Caption  string
 	Detailed bool // with columns for noise, rate and, if it is tuned, sampling rate
 
-	// What is trained, on each data set. A figure of bounds trains nothing and has no optimizer.
+	// The tuning, on each data set. A figure of bounds trains nothing and has no optimizer.
 	Optimizer string
 	Space     campaign.Space
 }
@@ -22,7 +22,7 @@ func (f Figure) Trains() bool { return f.Optimizer != "" }
 // Bounds reports whether a figure shows bounds, which take a minute to compute: see [Input].
 func (f Figure) Bounds() bool { return f.Label == boundsLabel }
 
-// Selection are the cells that a figure shows, and how often each is repeated.
+// Selection says which cells a figure shows, and how often each is repeated.
 type Selection struct {
 	Datasets    []string
 	Epsilons    []float64
@@ -33,31 +33,31 @@ type Selection struct {
 // Datasets returns the paper's data sets, in the order of its figures.
 func Datasets() []string { return []string{"mnist", "fashion-mnist", "cifar-10", "imdb"} }
 
-// PaperSelection returns what the paper's figures show.
+// PaperSelection returns the selection of the paper's figures.
 func PaperSelection() Selection {
 	return Selection{Datasets: Datasets(), Epsilons: []float64{1, 2, 3, 4}, Accountings: []string{"paper"}, Repetitions: 10}
 }
 
-// Tasks returns the tasks whose runs the figure needs, repetition after repetition, so that a campaign which is cut
+// Jobs returns the jobs whose runs the figure needs, repetition after repetition, so that a campaign which is cut
 // off has whole repetitions.
-func (f Figure) Tasks(s Selection) []campaign.Task {
+func (f Figure) Jobs(s Selection) []campaign.Job {
 	if !f.Trains() {
 		return nil
 	}
-	var tasks []campaign.Task
+	var jobs []campaign.Job
 	for r := range s.Repetitions {
 		for _, dataset := range s.Datasets {
 			for _, m := range campaign.Methods() {
 				for _, accounting := range s.Accountings {
 					for _, epsilon := range s.Epsilons {
 						cell := campaign.Cell{Dataset: dataset, Optimizer: f.Optimizer, Space: f.Space, Method: m, Accounting: accounting, Epsilon: epsilon}
-						tasks = append(tasks, campaign.Task{Cell: cell, Repetition: r + 1})
+						jobs = append(jobs, campaign.Job{Cell: cell, Repetition: r + 1})
 					}
 				}
 			}
 		}
 	}
-	return tasks
+	return jobs
 }
 
 // notes end the caption of each figure that needs runs.

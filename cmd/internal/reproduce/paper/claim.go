@@ -13,15 +13,15 @@ type Claim struct {
 	Figure   string // label of the figure that it is about
 	Sentence string
 	Source   string // section or caption
-	Here     string // what is compared, where the sentence leaves it open
+	Here     string // which numbers are compared, if the sentence leaves it open
 }
 
-// rule is a claim with the comparisons that it takes.
+// rule is a claim with its comparisons.
 type rule struct {
 	Claim
 	note  string
 	judge func(r *results, accounting string) []Finding
-	// exact reports whether no accounting and no run changes what is compared, so that it is judged once.
+	// exact reports whether neither accounting nor runs change the compared numbers, so that the claim is judged once.
 	exact bool
 }
 
@@ -31,7 +31,7 @@ const (
 	detail    = "caption of the figure"
 )
 
-// What is compared, and the sentences leave open.
+// What several sentences leave open: values of Claim.Here.
 const (
 	allAccuracies = "the difference of mean accuracies, in the mean over all data sets and ε, which decides, and on each by itself"
 	allTimes      = "mean training times of runs at all ε together; of gradients in a campaign with a seed"
@@ -40,9 +40,9 @@ const (
 // rules returns the claims about a figure that needs runs.
 func (f Figure) rules() []rule {
 	if !f.Trains() {
-		return nil // what the paper says about bounds is elsewhere
+		return nil // see boundsOutcomes
 	}
-	g := f.group()
+	tuned := f.tuning()
 	var rules []rule
 	claim := func(name, sentence, source, here string, judge func(r *results, accounting string) []Finding) {
 		rules = append(rules, rule{Claim: Claim{Label: f.Label + "/" + name, Figure: f.Label, Sentence: sentence, Source: source, Here: here}, judge: judge})
@@ -52,33 +52,33 @@ func (f Figure) rules() []rule {
 	if !f.Detailed || detailedOnly {
 		for _, m := range variants {
 			claim("accuracy_"+string(m)+"_above_baseline", fmt.Sprintf("Overall, %s has a better privacy-utility trade-off than the baseline.", m), takeaways, allAccuracies,
-				g.ordering(percent, m, campaign.Baseline, " percentage points"))
+				tuned.ordering(percent, m, campaign.Baseline, " percentage points"))
 		}
 		for _, m := range variants {
-			claim("cost_"+string(m)+"_below_baseline", fmt.Sprintf("Overall, %s has a lower computational cost than the baseline.", m), takeaways, allTimes, g.cheaper(m))
+			claim("cost_"+string(m)+"_below_baseline", fmt.Sprintf("Overall, %s has a lower computational cost than the baseline.", m), takeaways, allTimes, tuned.cheaper(m))
 		}
-		if g == (group{"dp-sgd", campaign.Rate}) {
+		if tuned == (tuning{"dp-sgd", campaign.Rate}) {
 			claim("accuracy_v1_above_v2", "Variant 1 has a slightly higher accuracy than variant 2 for DP-SGD.", takeaways, allAccuracies,
-				g.ordering(percent, campaign.Variant1, campaign.Variant2, " percentage points"))
+				tuned.ordering(percent, campaign.Variant1, campaign.Variant2, " percentage points"))
 		}
-		if g.space == campaign.All {
+		if tuned.space == campaign.All {
 			source, sentence := takeaways, "Variant 2 has a slightly better privacy-utility trade-off than variant 1 with DP-SGD when all hyperparameters are tuned."
 			if detailedOnly {
 				source, sentence = detail, "Variant 2 has a slightly higher accuracy than variant 1."
 			}
 			claim("accuracy_v2_above_v1", sentence, source, allAccuracies,
-				g.ordering(percent, campaign.Variant2, campaign.Variant1, " percentage points"))
+				tuned.ordering(percent, campaign.Variant2, campaign.Variant1, " percentage points"))
 		}
 		rules = append(rules, f.numbers()...)
 	}
 	if f.Detailed {
 		for _, m := range variants {
 			claim("noise_"+string(m)+"_below_baseline", fmt.Sprintf("%s injects significantly smaller noise than the baseline for all ε regimes.", sentenceCase(m.String())), detail, "",
-				g.ordering(noise, campaign.Baseline, m, ""))
+				tuned.ordering(noise, campaign.Baseline, m, ""))
 		}
-		if g.space == campaign.Rate {
+		if tuned.space == campaign.Rate {
 			claim("noise_v1_below_v2", "The noise multiplier of variant 1 is consistently lower than that of variant 2.", detail, "",
-				g.ordering(noise, campaign.Variant2, campaign.Variant1, ""))
+				tuned.ordering(noise, campaign.Variant2, campaign.Variant1, ""))
 		}
 	}
 	if f.Label == "figure_tune_all" {
@@ -89,33 +89,33 @@ func (f Figure) rules() []rule {
 
 // numbers returns the claims that give a number.
 func (f Figure) numbers() []rule {
-	g := f.group()
+	tuned := f.tuning()
 	var rules []rule
-	fewer, tuned := 6., "μ = 15"
-	if g.space == campaign.All {
-		fewer, tuned = 8, "μ = 45"
+	fewer, mu := 6., "μ = 15"
+	if tuned.space == campaign.All {
+		fewer, mu = 8, "μ = 45"
 	}
-	sentence := fmt.Sprintf("With %s and q = 0.1 the baseline requires μ/(μq + 1), about %v, times more gradient evaluations than the paper's method.", tuned, fewer)
+	sentence := fmt.Sprintf("With %s and q = 0.1 the baseline requires μ/(μq + 1), about %v, times more gradient evaluations than the paper's method.", mu, fewer)
 	rules = append(rules, rule{
 		Claim: Claim{
 			Label: f.Label + "/gradients_expected", Figure: f.Label, Source: savings, Sentence: sentence,
 			Here: "expected gradients with these presets; the formula is variant 2's, and variant 1 takes slightly fewer",
 		},
 		exact: true,
-		judge: func(r *results, _ string) []Finding { return g.fewerExpected(r, fewer) },
+		judge: func(r *results, _ string) []Finding { return tuned.fewerExpected(r, fewer) },
 	}, rule{
 		Claim: Claim{
 			Label: f.Label + "/gradients_drawn", Figure: f.Label, Source: savings, Sentence: sentence,
 			Here: "gradients that these runs of the baseline and variant 2 computed, by the trials that they drew; the paper speaks of expectations",
 		},
-		judge: func(r *results, accounting string) []Finding { return g.fewerDrawn(r, accounting, fewer) },
+		judge: func(r *results, accounting string) []Finding { return tuned.fewerDrawn(r, accounting, fewer) },
 	})
 	for _, c := range []struct {
-		g       group
+		tuned   tuning
 		dataset string
 		times   float64
-	}{{group{"dp-sgd", campaign.Rate}, "cifar-10", 6.06}, {group{"dp-adam", campaign.Rate}, "fashion-mnist", 9.03}} {
-		if c.g != g {
+	}{{tuning{"dp-sgd", campaign.Rate}, "cifar-10", 6.06}, {tuning{"dp-adam", campaign.Rate}, "fashion-mnist", 9.03}} {
+		if c.tuned != tuned {
 			continue
 		}
 		rules = append(rules, rule{
@@ -124,30 +124,30 @@ func (f Figure) numbers() []rule {
 				Sentence: fmt.Sprintf("On %s the baseline's average training time is %v times that of the fastest of the variants.", DatasetName(c.dataset), c.times),
 			},
 			note:  timesDiffer,
-			judge: func(r *results, accounting string) []Finding { return g.slower(r, accounting, c.dataset, c.times) },
+			judge: func(r *results, accounting string) []Finding { return tuned.slower(r, accounting, c.dataset, c.times) },
 		})
 	}
 	return rules
 }
 
-// timesDiffer says why ratios of times aren't the paper's.
+// timesDiffer explains why ratios of times differ from the paper's.
 const timesDiffer = "A ratio of times depends on the hardware: the paper trained two models at a time on each of two kinds of GPU, and says that the baseline takes much more time on the weaker ones. Here trials train in groups, and steps have fixed costs, which weigh more in the small trials of the variants. What no hardware changes is the ratio of gradients."
 
-// ordering compares a quantity of two methods at each epsilon: a should be above b. The paper says of the noise that it
-// is so in all cases, and of accuracies that it is so overall: their mean difference decides.
-func (g group) ordering(q quantity, a, b campaign.Method, unit string) func(*results, string) []Finding {
+// ordering compares a quantity of two methods at each epsilon: a should be above b. The paper says this of the noise in
+// all cases, and of accuracies overall, so the mean difference of accuracies decides.
+func (tuned tuning) ordering(q quantity, a, b campaign.Method, unit string) func(*results, string) []Finding {
 	return func(r *results, accounting string) []Finding {
 		var found []Finding
 		var pairs []pair
 		decimals := 2
 		// Where the rate alone is tuned, the noise is computed before anything is drawn.
-		exact := unit == "" && g.space == campaign.Rate
+		exact := unit == "" && tuned.space == campaign.Rate
 		if unit == "" {
 			decimals = 3
 		}
 		for _, dataset := range r.judged() {
 			for _, e := range r.Epsilons {
-				cellA, cellB := g.cell(dataset, a, accounting, e), g.cell(dataset, b, accounting, e)
+				cellA, cellB := tuned.cell(dataset, a, accounting, e), tuned.cell(dataset, b, accounting, e)
 				valuesA, valuesB := r.of(cellA, q), r.of(cellB, q)
 				if exact {
 					valuesA, valuesB = r.orPlanned(cellA, valuesA), r.orPlanned(cellB, valuesB)
@@ -165,7 +165,7 @@ func (g group) ordering(q quantity, a, b campaign.Method, unit string) func(*res
 	}
 }
 
-// orPlanned returns the noise multiplier that follows from a cell's budget if it has no runs.
+// orPlanned returns a cell's noise multiplier from its budget if it has no runs.
 func (r *results) orPlanned(c campaign.Cell, values sample) sample {
 	if noise, ok := r.planned[c]; ok && len(values) == 0 {
 		return sample{noise}
@@ -177,9 +177,9 @@ func where(dataset string, epsilon float64) string {
 	return DatasetName(dataset) + ", ε = " + number(epsilon)
 }
 
-// cheaper compares what training takes, in the mean over all epsilons: the baseline's time over the variant's should be
+// cheaper compares the cost of training, in the mean over all epsilons: the baseline's over the variant's should be
 // above 1.
-func (g group) cheaper(m campaign.Method) func(*results, string) []Finding {
+func (tuned tuning) cheaper(m campaign.Method) func(*results, string) []Finding {
 	return func(r *results, accounting string) []Finding {
 		q, unit := seconds, " times the time"
 		if r.seeded {
@@ -188,7 +188,7 @@ func (g group) cheaper(m campaign.Method) func(*results, string) []Finding {
 		var found []Finding
 		for _, dataset := range r.judged() {
 			one := []string{accounting}
-			baseline, variant := r.pooled(g, dataset, campaign.Baseline, one, q), r.pooled(g, dataset, m, one, q)
+			baseline, variant := r.pooled(tuned, dataset, campaign.Baseline, one, q), r.pooled(tuned, dataset, m, one, q)
 			f := about(DatasetName(dataset), baseline, variant, 1)
 			if f.Verdict != NoRuns {
 				f.Verdict = Open
@@ -208,10 +208,10 @@ func (g group) cheaper(m campaign.Method) func(*results, string) []Finding {
 }
 
 // fewerExpected compares the ratio of gradients, of the baseline to variant 2, with the paper's. It takes no runs.
-func (g group) fewerExpected(r *results, paper float64) []Finding {
+func (tuned tuning) fewerExpected(r *results, paper float64) []Finding {
 	var found []Finding
 	for _, dataset := range r.judged() {
-		w, err := r.workload(dataset, g)
+		w, err := r.workload(dataset, tuned)
 		if err != nil {
 			continue // a data set without a preset has no expectation
 		}
@@ -225,31 +225,31 @@ func (g group) fewerExpected(r *results, paper float64) []Finding {
 	return found
 }
 
-// fewerDrawn does so with the gradients of runs.
-func (g group) fewerDrawn(r *results, accounting string, paper float64) []Finding {
+// fewerDrawn compares the same ratio of the gradients that runs computed.
+func (tuned tuning) fewerDrawn(r *results, accounting string, paper float64) []Finding {
 	var found []Finding
 	one := []string{accounting}
 	for _, dataset := range r.judged() {
-		baseline, variant := r.pooled(g, dataset, campaign.Baseline, one, gradients), r.pooled(g, dataset, campaign.Variant2, one, gradients)
+		baseline, variant := r.pooled(tuned, dataset, campaign.Baseline, one, gradients), r.pooled(tuned, dataset, campaign.Variant2, one, gradients)
 		found = append(found, r.smaller(about(DatasetName(dataset), baseline, variant, paper)))
 	}
 	return found
 }
 
 // slower compares a ratio of times with the paper's.
-func (g group) slower(r *results, accounting, dataset string, paper float64) []Finding {
+func (tuned tuning) slower(r *results, accounting, dataset string, paper float64) []Finding {
 	one := []string{accounting}
-	s, ok := r.speedup(g, dataset, accounting, seconds)
+	s, ok := r.speedup(tuned, dataset, accounting, seconds)
 	if !ok {
 		return []Finding{Finding{Where: DatasetName(dataset)}.without()}
 	}
 	if r.seeded {
 		return []Finding{{Where: DatasetName(dataset), Seen: "times are in tables/times alone: they can't be repeated, as a seeded campaign's page must be", Verdict: Open, value: math.NaN(), interval: Interval{Missing: "in tables/times"}}}
 	}
-	return []Finding{r.smaller(about(DatasetName(dataset), r.pooled(g, dataset, campaign.Baseline, one, seconds), r.pooled(g, dataset, s.variant, one, seconds), paper))}
+	return []Finding{r.smaller(about(DatasetName(dataset), r.pooled(tuned, dataset, campaign.Baseline, one, seconds), r.pooled(tuned, dataset, s.variant, one, seconds), paper))}
 }
 
-// smaller leaves open what the paper's numbers are in runs of another size, with other numbers of trials.
+// smaller leaves a finding open if runs are smaller than the paper's: its numbers don't hold for fewer trials.
 func (r *results) smaller(f Finding) Finding {
 	if !r.full() && f.Verdict != NoRuns {
 		f.Verdict = Open
@@ -258,9 +258,9 @@ func (r *results) smaller(f Finding) Finding {
 	return f
 }
 
-// noisier compares the noise of tuning all with that of tuning the rate, by DP-SGD.
+// noisier compares the noise multipliers of tuning all and of tuning the rate alone, by DP-SGD.
 func noisier(r *results, accounting string) []Finding {
-	all, rate := group{"dp-sgd", campaign.All}, group{"dp-sgd", campaign.Rate}
+	all, rate := tuning{"dp-sgd", campaign.All}, tuning{"dp-sgd", campaign.Rate}
 	var found []Finding
 	for _, dataset := range r.judged() {
 		for _, m := range []campaign.Method{campaign.Variant1, campaign.Variant2, campaign.Baseline} {

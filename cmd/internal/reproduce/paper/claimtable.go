@@ -26,7 +26,7 @@ func claimsTable(outcomes []Outcome) Table {
 	return t
 }
 
-// multiplicity says how many of the intervals are expected to be wrong.
+// multiplicity returns a note on how many of the intervals are expected to be wrong.
 func multiplicity(outcomes []Outcome) string {
 	n := 0
 	for _, o := range outcomes {

@@ -8,8 +8,7 @@ import (
 )
 
 // boundsOutcomes judges what the paper says about its bounds: at mu = 45 variant 1 costs more than variant 2 at small
-// subset rates, and less at larger ones. What the figure's other accountings have instead is a note: the sentence isn't
-// about them.
+// subset rates, and less at larger ones. A note describes other accountings, which the sentence isn't about.
 func boundsOutcomes(b figure.Bounds) []Outcome {
 	claim := Claim{
 		Label: "compare_dp_bounds/crossing", Figure: "compare_dp_bounds", Source: "Privacy Analysis, below the figure",
@@ -39,8 +38,8 @@ func boundsOutcomes(b figure.Bounds) []Outcome {
 	return []Outcome{o.judge()}
 }
 
-// crossing says where the first curve lies above the second. The claim is that it does so from the smallest rate on, up
-// to one that is smaller than a half.
+// crossing describes where the first curve is above the second. The claim is that it is above from the smallest rate up
+// to a rate below a half.
 func crossing(rates, one, two []float64) (string, Verdict) {
 	var parts []string
 	for i := 0; i < len(rates); {

@@ -2,7 +2,7 @@ package paper
 
 import "slices"
 
-// differs says what is done otherwise than in the paper.
+// differs lists the differences from the paper.
 func differs(accountings []string) []string {
 	lines := []string{
 		"IMDB's reviews are cut to 256 tokens of bert-base-cased. The paper names Opacus's example as its source, and no length.",

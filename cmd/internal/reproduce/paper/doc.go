@@ -3,11 +3,11 @@
 // and [Tables] its tables. [Write] draws them from a campaign's results, compares them with what the paper says, and
 // writes one HTML page; [Draw] draws a single figure.
 //
-// A [Claim] is a sentence of the paper, and an [Outcome] what became of it by one accounting. Orders are compared by
-// differences of means with Welch's intervals, numbers by ratios of means with Fieller's. A [Verdict] follows from the
-// intervals alone: one that holds both what the paper says and its opposite leaves the claim open. Where the paper says
-// something of all cases, all comparisons must agree, and one that doesn't refutes the claim if it does so in spite of
-// their number; where it says it overall, the mean of all comparisons decides.
+// A [Claim] is a sentence of the paper, and an [Outcome] its verdict by one accounting. Which of two means is larger is
+// judged by their difference with Welch's interval, a number by a ratio of means with Fieller's. A [Verdict] follows
+// from the intervals alone: an interval that contains both the claim and its opposite leaves it open. If the paper says
+// something of all cases, all comparisons must agree, and one that disagrees, even allowing for their number, refutes
+// the claim. If the paper says it overall, the mean of all comparisons decides.
 //
 // # Privacy
 //

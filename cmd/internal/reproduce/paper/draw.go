@@ -82,7 +82,7 @@ func (r *results) series(f Figure, dataset string, c column) []figure.Series {
 		for a, accounting := range r.Accountings {
 			s := figure.Series{Method: m, Accounting: a}
 			for _, e := range r.Epsilons {
-				cell := f.group().cell(dataset, method, accounting, e)
+				cell := f.tuning().cell(dataset, method, accounting, e)
 				values := r.of(cell, c.of)
 				at := figure.Mean{X: e, XError: math.NaN(), Y: values.mean(), YError: values.standardError()}
 				if planned, ok := r.planned[cell]; ok && len(values) == 0 && c.label == noiseColumn.label {
@@ -100,8 +100,8 @@ func (r *results) series(f Figure, dataset string, c column) []figure.Series {
 	return all
 }
 
-// note says how much longer the baseline trained than the faster variant. Times can't be repeated, so results with a
-// seed are compared by their gradients.
+// note returns a panel's note: how much longer the baseline trained than the faster variant. Times can't be repeated,
+// so results with a seed are compared by their gradients.
 func (r *results) note(f Figure, dataset string) string {
 	q := seconds
 	if r.seeded {
@@ -110,15 +110,15 @@ func (r *results) note(f Figure, dataset string) string {
 	var found []string
 	known := false
 	for _, accounting := range r.Accountings {
-		if s, ok := r.speedup(f.group(), dataset, accounting, q); ok {
+		if s, ok := r.speedup(f.tuning(), dataset, accounting, q); ok {
 			text := oneDecimal(s.ratio)
-			if len(r.Accountings) > 1 && !f.Detailed { // there is less space, and the key has the same order
+			if len(r.Accountings) > 1 && !f.Detailed { // for lack of space; the key names them in this order
 				text += " (" + accounting + ")"
 			}
 			found = append(found, text)
 			known = true
 		} else if f.Detailed {
-			found = append(found, "-") // so that the order is the key's
+			found = append(found, "-") // keeps the order of the key
 		}
 	}
 	text := strings.Join(found, ", ")
@@ -148,7 +148,7 @@ func (r *results) numbers(f Figure) ([][]string, error) {
 	}
 	rows := [][]string{header}
 	for _, dataset := range r.Datasets {
-		w, err := r.workload(dataset, f.group())
+		w, err := r.workload(dataset, f.tuning())
 		if err != nil {
 			return nil, err
 		}
@@ -160,7 +160,7 @@ func (r *results) numbers(f Figure) ([][]string, error) {
 		for _, m := range campaign.Methods() {
 			for _, accounting := range r.Accountings {
 				for _, target := range r.Epsilons {
-					cell := f.group().cell(dataset, m, accounting, target)
+					cell := f.tuning().cell(dataset, m, accounting, target)
 					row := []string{dataset, f.Optimizer, string(f.Space), string(m), accounting, number(target), number(p.Delta), number(p.SubsetRate), number(p.MeanRepetitions)}
 					row = append(append(row, nominal...), number(p.ClippingNorm), r.plannedNoise(cell), strconv.Itoa(len(r.byCell[cell])))
 					for _, q := range quantities {
@@ -182,7 +182,7 @@ func (r *results) plannedNoise(c campaign.Cell) string {
 	return ""
 }
 
-// number prints all digits of a number, and nothing of one that is missing.
+// number prints all digits of a number, and nothing for NaN.
 func number(v float64) string {
 	if math.IsNaN(v) {
 		return ""

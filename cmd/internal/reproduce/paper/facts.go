@@ -12,17 +12,17 @@ import (
 
 // count returns how many runs a figure has, and how many it needs.
 func (r *results) count(f Figure) (have, want int) {
-	tasks := f.Tasks(r.Selection)
-	for cell := range cellsOf(tasks) {
+	jobs := f.Jobs(r.Selection)
+	for cell := range cellsOf(jobs) {
 		have += len(r.byCell[cell])
 	}
-	return have, len(tasks)
+	return have, len(jobs)
 }
 
-func cellsOf(tasks []campaign.Task) map[campaign.Cell]int {
+func cellsOf(jobs []campaign.Job) map[campaign.Cell]int {
 	cells := map[campaign.Cell]int{}
-	for _, t := range tasks {
-		cells[t.Cell]++
+	for _, j := range jobs {
+		cells[j.Cell]++
 	}
 	return cells
 }
@@ -32,18 +32,18 @@ func (r *results) missing(figures []Figure) []string {
 	var lines []string
 	seen := map[campaign.Cell]bool{}
 	for _, f := range figures {
-		for _, t := range f.Tasks(r.Selection) {
-			if n := len(r.byCell[t.Cell]); n < r.Repetitions && !seen[t.Cell] {
+		for _, j := range f.Jobs(r.Selection) {
+			if n := len(r.byCell[j.Cell]); n < r.Repetitions && !seen[j.Cell] {
 				lines = append(lines, fmt.Sprintf("%s, %s, %s, %s accounting, ε = %s: %d of %d runs",
-					f.group(), DatasetName(t.Dataset), t.Method, t.Accounting, number(t.Epsilon), n, r.Repetitions))
+					f.tuning(), DatasetName(j.Dataset), j.Method, j.Accounting, number(j.Epsilon), n, r.Repetitions))
 			}
-			seen[t.Cell] = true
+			seen[j.Cell] = true
 		}
 	}
 	return lines
 }
 
-// facts say what was run. Days aren't repeatable, so a seeded campaign's page has none.
+// facts describes the runs. Days aren't repeatable, so a seeded campaign's page has none.
 func (r *results) facts(in Input) []fact {
 	distinct := func(of func(campaign.Result) string) string {
 		found := map[string]int{}
@@ -89,7 +89,7 @@ func (r *results) facts(in Input) []fact {
 	return slices.DeleteFunc(facts, func(f fact) bool { return f.Text == "" })
 }
 
-// delta names the deltas of runs, which are one unless something is wrong.
+// delta names the deltas of runs: one, unless something is wrong.
 func (r *results) delta() string {
 	found := map[float64]bool{}
 	for _, result := range r.all {
@@ -120,7 +120,7 @@ func (r *results) days() string {
 	return first + " to " + last
 }
 
-// seeds says what the random draws came from.
+// seeds describes the source of the random draws.
 func (r *results) seeds(in Input) string {
 	without := 0
 	distinct := map[uint64]bool{}

@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 )
 
-// gainsTable says what the better bounds buy in accuracy at equal epsilon. It reports false without both accountings.
+// gainsTable compares accuracies by best accounting and by the paper's, at equal epsilon. False means one is missing.
 func (r *results) gainsTable(figures []Figure) (Table, bool) {
 	t := Table{Name: "accounting_gains"}
 	if !slices.Contains(r.Accountings, "best") || !slices.Contains(r.Accountings, "paper") {
@@ -16,12 +16,12 @@ func (r *results) gainsTable(figures []Figure) (Table, bool) {
 	t.Title = "Test accuracy by best accounting less that by the paper's, in percentage points"
 	t.Columns = []string{"tuned", "data", "ε", "variant 1", "variant 2", "baseline"}
 	t.Numbers = [][]string{{"tuned", "optimizer", "dataset", "epsilon", "method", "runs_best", "runs_paper", "difference", "low", "high", "noise_best", "noise_paper"}}
-	for _, g := range groups(figures) {
+	for _, tuned := range tunings(figures) {
 		for _, dataset := range r.Datasets {
 			for _, e := range r.Epsilons {
-				row := []string{g.String(), DatasetName(dataset), number(e)}
+				row := []string{tuned.String(), DatasetName(dataset), number(e)}
 				for _, m := range []campaign.Method{campaign.Variant1, campaign.Variant2, campaign.Baseline} {
-					best, paper := g.cell(dataset, m, "best", e), g.cell(dataset, m, "paper", e)
+					best, paper := tuned.cell(dataset, m, "best", e), tuned.cell(dataset, m, "paper", e)
 					a, b := r.of(best, percent), r.of(paper, percent)
 					f := above("", a, b, false, 2, "")
 					text := f.Seen
@@ -32,7 +32,7 @@ func (r *results) gainsTable(figures []Figure) (Table, bool) {
 					}
 					row = append(row, text)
 					t.Numbers = append(t.Numbers, []string{
-						string(g.space), g.optimizer, dataset, number(e), string(m), strconv.Itoa(len(a)), strconv.Itoa(len(b)),
+						string(tuned.space), tuned.optimizer, dataset, number(e), string(m), strconv.Itoa(len(a)), strconv.Itoa(len(b)),
 						number(f.value), f.interval.low(), f.interval.high(), number(r.of(best, noise).mean()), number(r.of(paper, noise).mean()),
 					})
 				}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// fixed prints a number with a minus sign and some decimals, and nothing of one that is missing.
+// fixed prints a number with a minus sign and some decimals, and nothing for NaN.
 func fixed(v float64, decimals int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ""

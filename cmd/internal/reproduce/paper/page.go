@@ -26,7 +26,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"class": func(v Verdict) string { return strings.ReplaceAll(string(v), " ", "-") },
 }).Parse(strings.NewReplacer("OPENING", sheet.Opening("dptrain reproduce"), "STYLE", style, "POLICY", sheet.Policy(style)).Replace(pageSource)))
 
-// page is what the template shows.
+// page is the template's data.
 type page struct {
 	Quick    string
 	Seeded   bool
@@ -56,7 +56,7 @@ type pageFigure struct {
 	Figure
 	Key      template.HTML
 	Panels   []template.HTML
-	Wide     bool // panels are small, so that more of them are side by side
+	Wide     bool // whether panels are small, so that more of them are side by side
 	Columned string
 	Runs     string
 	Claims   []pageClaim

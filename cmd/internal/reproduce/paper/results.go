@@ -14,7 +14,7 @@ import (
 // ErrResults reports results that no figure can be made of.
 var ErrResults = errors.New("invalid results")
 
-// results are those of a selection, by cell, in the order of their repetitions.
+// results has the results of a selection by cell, in the order of repetitions.
 type results struct {
 	Selection
 	byCell map[campaign.Cell][]campaign.Result
@@ -34,17 +34,17 @@ func (r *results) judged() []string {
 // full reports whether runs have the paper's size.
 func (r *results) full() bool { return r.epochs == 1 && r.trials == 1 }
 
-// collect keeps the results of a selection. The error wraps [ErrResults] if there are two of one task, or if a number
+// collect keeps the results of a selection. The error wraps [ErrResults] if there are two of one job, or if a number
 // isn't one.
 func collect(s Selection, given []campaign.Result) (*results, error) {
 	r := &results{Selection: s, byCell: map[campaign.Cell][]campaign.Result{}, epochs: 1, trials: 1}
-	seen := map[campaign.Task]bool{}
+	seen := map[campaign.Job]bool{}
 	for _, result := range given {
-		if seen[result.Task] {
-			return nil, fmt.Errorf("%w: two of run %s; leave one of them out", ErrResults, result.Task.Name())
+		if seen[result.Job] {
+			return nil, fmt.Errorf("%w: two of run %s; leave one of them out", ErrResults, result.Job.Name())
 		}
-		seen[result.Task] = true
-		if !s.has(result.Task) {
+		seen[result.Job] = true
+		if !s.has(result.Job) {
 			continue
 		}
 		if err := check(result); err != nil {
@@ -60,11 +60,11 @@ func collect(s Selection, given []campaign.Result) (*results, error) {
 	return r, nil
 }
 
-// has reports whether a task is among those that the selection's figures need.
-func (s Selection) has(t campaign.Task) bool {
-	return slices.Contains(s.Datasets, t.Dataset) && slices.Contains(s.Epsilons, t.Epsilon) &&
-		slices.Contains(s.Accountings, t.Accounting) && slices.Contains(campaign.Methods(), t.Method) &&
-		t.Repetition >= 1 && t.Repetition <= s.Repetitions
+// has reports whether a job is among those that the selection's figures need.
+func (s Selection) has(j campaign.Job) bool {
+	return slices.Contains(s.Datasets, j.Dataset) && slices.Contains(s.Epsilons, j.Epsilon) &&
+		slices.Contains(s.Accountings, j.Accounting) && slices.Contains(campaign.Methods(), j.Method) &&
+		j.Repetition >= 1 && j.Repetition <= s.Repetitions
 }
 
 // check returns an error for a number that no run can have.
@@ -86,23 +86,23 @@ func check(r campaign.Result) error {
 		{"number of gradients", r.Gradients, 0, math.MaxFloat64},
 	} {
 		if !(v.value >= v.low && v.value <= v.high) {
-			return fmt.Errorf("%w: run %s has %s %v", ErrResults, r.Task.Name(), v.name, v.value)
+			return fmt.Errorf("%w: run %s has %s %v", ErrResults, r.Job.Name(), v.name, v.value)
 		}
 	}
 	return nil
 }
 
-// group is what a figure trains: an optimizer and what is tuned.
-type group struct {
+// tuning is an optimizer and a space, which a figure tunes on each data set.
+type tuning struct {
 	optimizer string
 	space     campaign.Space
 }
 
-func (f Figure) group() group { return group{f.Optimizer, f.Space} }
+func (f Figure) tuning() tuning { return tuning{f.Optimizer, f.Space} }
 
-// cell returns the cell of a group.
-func (g group) cell(dataset string, m campaign.Method, accounting string, epsilon float64) campaign.Cell {
-	return campaign.Cell{Dataset: dataset, Optimizer: g.optimizer, Space: g.space, Method: m, Accounting: accounting, Epsilon: epsilon}
+// cell returns a cell of the tuning.
+func (tuned tuning) cell(dataset string, m campaign.Method, accounting string, epsilon float64) campaign.Cell {
+	return campaign.Cell{Dataset: dataset, Optimizer: tuned.optimizer, Space: tuned.space, Method: m, Accounting: accounting, Epsilon: epsilon}
 }
 
 // quantity is a number of a result.
@@ -123,7 +123,7 @@ var (
 	gradients    quantity = func(r campaign.Result) float64 { return r.Gradients }
 )
 
-// quantities are those of files, but for times, which can't be repeated.
+// quantities has the columns of CSV files, but for times, which can't be repeated.
 var quantities = []struct {
 	name string
 	of   quantity
@@ -132,7 +132,7 @@ var quantities = []struct {
 	{"tuned_learning_rate", tunedRate}, {"sampling_rate", samplingRate}, {"steps", steps}, {"trials", trials}, {"gradients", gradients},
 }
 
-// resultsTable has a row for each run, which rows of other campaigns can be appended to.
+// resultsTable returns a table with a row for each run. Rows of other campaigns can be appended to it.
 func (r *results) resultsTable() Table {
 	t := Table{Name: "results"}
 	header := []string{"dataset", "optimizer", "tuned", "method", "accounting", "epsilon", "repetition", "made_by", "machine"}
@@ -143,7 +143,7 @@ func (r *results) resultsTable() Table {
 	all := slices.SortedFunc(slices.Values(r.all), func(a, b campaign.Result) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, run := range all {
 		row := []string{
-			run.Dataset, run.Optimizer, string(run.Space), string(run.Method), run.Accounting, number(run.Task.Epsilon),
+			run.Dataset, run.Optimizer, string(run.Space), string(run.Method), run.Accounting, number(run.Job.Epsilon),
 			strconv.Itoa(run.Repetition), run.MadeBy, run.Machine,
 		}
 		for _, q := range quantities {
@@ -163,14 +163,14 @@ func (r *results) of(c campaign.Cell, q quantity) sample {
 	return s
 }
 
-// pooled returns a quantity of a method's runs at all epsilons. What training takes hardly depends on epsilon: neither
-// the number of trials nor their candidates do. Where epochs are tuned, those of the final run may, which widens the
+// pooled returns a quantity of a method's runs at all epsilons. The cost of training hardly depends on epsilon: neither
+// the number of trials nor their candidates do. The epochs of the final run may, if they are tuned, which widens the
 // intervals.
-func (r *results) pooled(g group, dataset string, m campaign.Method, accountings []string, q quantity) sample {
+func (r *results) pooled(tuned tuning, dataset string, m campaign.Method, accountings []string, q quantity) sample {
 	var s sample
 	for _, accounting := range accountings {
 		for _, e := range r.Epsilons {
-			s = append(s, r.of(g.cell(dataset, m, accounting, e), q)...)
+			s = append(s, r.of(tuned.cell(dataset, m, accounting, e), q)...)
 		}
 	}
 	return s
@@ -185,12 +185,12 @@ type speedup struct {
 
 // speedup returns how many times more of a quantity the baseline takes than the faster variant. It reports false
 // without runs of both.
-func (r *results) speedup(g group, dataset, accounting string, q quantity) (speedup, bool) {
+func (r *results) speedup(tuned tuning, dataset, accounting string, q quantity) (speedup, bool) {
 	best := speedup{}
-	baseline := r.pooled(g, dataset, campaign.Baseline, []string{accounting}, q)
+	baseline := r.pooled(tuned, dataset, campaign.Baseline, []string{accounting}, q)
 	for _, m := range []campaign.Method{campaign.Variant1, campaign.Variant2} {
 		s := speedup{variant: m}
-		s.ratio, s.interval = ratio(baseline, r.pooled(g, dataset, m, []string{accounting}, q))
+		s.ratio, s.interval = ratio(baseline, r.pooled(tuned, dataset, m, []string{accounting}, q))
 		if s.ratio > best.ratio && !math.IsInf(s.ratio, 0) { // NaN isn't
 			best = s
 		}
@@ -198,22 +198,22 @@ func (r *results) speedup(g group, dataset, accounting string, q quantity) (spee
 	return best, best.ratio > 0
 }
 
-// groups returns what some figures train, each once, in their order.
-func groups(figures []Figure) []group {
-	var all []group
-	seen := map[group]bool{}
+// tunings returns the tunings of some figures, each once, in their order.
+func tunings(figures []Figure) []tuning {
+	var all []tuning
+	seen := map[tuning]bool{}
 	for _, f := range figures {
-		if g := f.group(); f.Trains() && !seen[g] {
-			seen[g] = true
-			all = append(all, g)
+		if tuned := f.tuning(); f.Trains() && !seen[tuned] {
+			seen[tuned] = true
+			all = append(all, tuned)
 		}
 	}
 	return all
 }
 
-func (g group) String() string {
-	optimizer := map[string]string{"dp-sgd": "DP-SGD", "dp-adam": "DP-Adam"}[g.optimizer]
-	if g.space == campaign.All {
+func (tuned tuning) String() string {
+	optimizer := map[string]string{"dp-sgd": "DP-SGD", "dp-adam": "DP-Adam"}[tuned.optimizer]
+	if tuned.space == campaign.All {
 		return "all, " + optimizer
 	}
 	return "rate, " + optimizer

@@ -6,7 +6,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 )
 
-// savingsTable compares the gradients that methods compute: expected, and what was drawn.
+// savingsTable compares the numbers of gradients that methods compute: expected, and in runs.
 func (r *results) savingsTable(figures []Figure) (Table, error) {
 	t := Table{Name: "savings"}
 	t.Title = "Gradients of single samples that were computed, in millions"
@@ -15,19 +15,19 @@ func (r *results) savingsTable(figures []Figure) (Table, error) {
 		"tuned", "optimizer", "dataset", "mean_trials", "method", "expected_gradients", "runs", "drawn_gradients_mean", "drawn_gradients_standard_error",
 		"expected_ratio", "drawn_ratio", "drawn_ratio_low", "drawn_ratio_high",
 	}}
-	for _, g := range groups(figures) {
+	for _, tuned := range tunings(figures) {
 		for _, dataset := range r.Datasets {
-			w, err := r.workload(dataset, g)
+			w, err := r.workload(dataset, tuned)
 			if err != nil {
 				return t, err
 			}
-			row := []string{g.String(), DatasetName(dataset), number(w.Privacy.MeanRepetitions)}
-			baseline := r.pooled(g, dataset, campaign.Baseline, r.Accountings, gradients)
+			row := []string{tuned.String(), DatasetName(dataset), number(w.Privacy.MeanRepetitions)}
+			baseline := r.pooled(tuned, dataset, campaign.Baseline, r.Accountings, gradients)
 			var ratios []string
 			for _, m := range []campaign.Method{campaign.Variant1, campaign.Variant2, campaign.Baseline} {
-				drawn := r.pooled(g, dataset, m, r.Accountings, gradients)
+				drawn := r.pooled(tuned, dataset, m, r.Accountings, gradients)
 				row = append(row, millions(w.expected(m)), millions(drawn.mean()))
-				line := []string{string(g.space), g.optimizer, dataset, number(w.Privacy.MeanRepetitions), string(m), number(w.expected(m)), strconv.Itoa(len(drawn)), number(drawn.mean()), number(drawn.standardError())}
+				line := []string{string(tuned.space), tuned.optimizer, dataset, number(w.Privacy.MeanRepetitions), string(m), number(w.expected(m)), strconv.Itoa(len(drawn)), number(drawn.mean()), number(drawn.standardError())}
 				if m == campaign.Baseline {
 					t.Numbers = append(t.Numbers, append(line, "", "", "", ""))
 					continue
@@ -52,15 +52,15 @@ func (r *results) timesTable(figures []Figure) Table {
 	t.Title = "Seconds of training, summed over trials and final run"
 	t.Columns = []string{"tuned", "data", "accounting", "variant 1", "variant 2", "baseline", "single run", "baseline / faster variant", "95 % interval"}
 	t.Numbers = [][]string{{"tuned", "optimizer", "dataset", "accounting", "method", "runs", "seconds_mean", "seconds_standard_error", "ratio_of_baseline", "ratio_low", "ratio_high"}}
-	for _, g := range groups(figures) {
+	for _, tuned := range tunings(figures) {
 		for _, dataset := range r.Datasets {
 			for _, accounting := range r.Accountings {
-				row := []string{g.String(), DatasetName(dataset), accounting}
-				s, ok := r.speedup(g, dataset, accounting, seconds)
+				row := []string{tuned.String(), DatasetName(dataset), accounting}
+				s, ok := r.speedup(tuned, dataset, accounting, seconds)
 				for _, m := range []campaign.Method{campaign.Variant1, campaign.Variant2, campaign.Baseline, campaign.Single} {
-					times := r.pooled(g, dataset, m, []string{accounting}, seconds)
+					times := r.pooled(tuned, dataset, m, []string{accounting}, seconds)
 					row = append(row, digits(times.mean()))
-					line := []string{string(g.space), g.optimizer, dataset, accounting, string(m), strconv.Itoa(len(times)), number(times.mean()), number(times.standardError()), "", "", ""}
+					line := []string{string(tuned.space), tuned.optimizer, dataset, accounting, string(m), strconv.Itoa(len(times)), number(times.mean()), number(times.standardError()), "", "", ""}
 					if ok && m == s.variant {
 						line = append(line[:8], number(s.ratio), s.interval.low(), s.interval.high())
 					}

@@ -7,13 +7,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// confidence of all intervals.
+// confidence is the level of all intervals.
 const confidence = 0.95
 
-// sample are the values of one quantity in several runs.
+// sample has the values of one quantity in several runs.
 type sample []float64
 
-// mean returns the mean, NaN of an empty sample.
+// mean returns the mean, NaN for an empty sample.
 func (s sample) mean() float64 {
 	if len(s) == 0 {
 		return math.NaN()
@@ -21,8 +21,8 @@ func (s sample) mean() float64 {
 	return stat.Mean(s, nil)
 }
 
-// variance returns the unbiased variance, NaN for less than two values. Equal values have exactly none: their mean may
-// be rounded.
+// variance returns the unbiased variance, NaN for less than two values. It is exactly 0 for equal values, although
+// their mean may be rounded.
 func (s sample) variance() float64 {
 	if len(s) < 2 {
 		return math.NaN()
@@ -33,7 +33,7 @@ func (s sample) variance() float64 {
 	return stat.Variance(s, nil)
 }
 
-// standardError returns that of the mean, NaN for less than two values.
+// standardError returns the standard error of the mean, NaN for less than two values.
 func (s sample) standardError() float64 { return math.Sqrt(s.variance() / float64(len(s))) }
 
 // equal reports whether all values are the same.
@@ -90,7 +90,7 @@ func satterthwaite(va float64, n int, vb float64, m int) float64 {
 	return (va + vb) * (va + vb) / (va*va/float64(n-1) + vb*vb/float64(m-1))
 }
 
-// pair are the values of a quantity by two methods.
+// pair has the values of a quantity by two methods.
 type pair [2]sample
 
 // average returns the mean of the differences of some pairs' means, its interval, and the probability of a statistic as
@@ -120,18 +120,18 @@ func average(pairs []pair) (float64, Interval, float64) {
 	return d / n, Interval{Low: (d - half) / n, High: (d + half) / n}, distuv.StudentsT{Sigma: 1, Nu: degrees}.CDF(d / deviation)
 }
 
-// tail returns the probability that a t statistic is at most that of a - r b, if its mean is 0. Estimate is the
-// estimated ratio, at which [ratio] takes the degrees of freedom, or 1 for a difference: so the tail is 2.5 percent
-// where the interval ends. Both samples have an interval.
+// tail returns the one-sided p value of a - r b: the probability of a t statistic as small, if the mean is 0. estimate
+// is the ratio at which [ratio] takes the degrees of freedom, or 1 for a difference, so the tail is 2.5 percent at the
+// ends of the interval. Both samples have an interval.
 func tail(a, b sample, r, estimate float64) float64 {
 	va, vb := a.variance()/float64(len(a)), b.variance()/float64(len(b))
 	degrees := satterthwaite(va, len(a), estimate*estimate*vb, len(b))
 	return distuv.StudentsT{Sigma: 1, Nu: degrees}.CDF((a.mean() - r*b.mean()) / math.Sqrt(va+r*r*vb))
 }
 
-// ratio returns the ratio of two means of positive numbers and Fieller's interval, of which it keeps what isn't
-// negative: all r for which a - r b may have mean 0 by a t test. Its degrees of freedom are Satterthwaite's for a - r b
-// at the estimated ratio, since variances may differ.
+// ratio returns the ratio of two means of positive numbers and Fieller's interval, cut off at 0: all r for which a - r
+// b may have mean 0 by a t test. Its degrees of freedom are Satterthwaite's for a - r b at the estimated ratio, since
+// variances may differ.
 //
 // The test's statistic is (A - r B)/sqrt(va + r² vb) with the means A and B and their variances va and vb, so the
 // interval's ends are the roots of r² (B² - t² vb) - 2 r A B + (A² - t² va). It is an interval if and only if the first

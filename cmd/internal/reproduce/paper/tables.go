@@ -51,7 +51,7 @@ func fixedTable(datasets []string) (Table, error) {
 	rows := [][]string{{"sampling rate γ"}, {"epochs"}}
 	t.Numbers = [][]string{{"dataset", "sampling_rate", "epochs"}}
 	for _, dataset := range datasets {
-		w, err := workloadOf(dataset, group{"dp-sgd", campaign.Rate})
+		w, err := workloadOf(dataset, tuning{"dp-sgd", campaign.Rate})
 		if err != nil {
 			return t, err
 		}
@@ -72,7 +72,7 @@ func gridTable(datasets []string) (Table, error) {
 	t.Columns = []string{"", "train/test", "parameters", "C", "B", "learning rate η", "epochs"}
 	t.Numbers = [][]string{{"dataset", "train", "test", "parameters", "clipping_norm", "batch_sizes", "learning_rates", "epochs"}}
 	for _, dataset := range datasets {
-		w, err := workloadOf(dataset, group{"dp-sgd", campaign.All})
+		w, err := workloadOf(dataset, tuning{"dp-sgd", campaign.All})
 		if err != nil {
 			return t, err
 		}

@@ -70,7 +70,7 @@ func TestExpectedGradients(t *testing.T) {
 		{"mnist", campaign.All, [4]float64{25 * (270_000 + 54_000), 25 * (270_000 + 60_000), 25 * 2_700_000, 25 * 60_000}},
 		{"cifar-10", campaign.All, [4]float64{30 * (225_000 + 45_000), 30 * (225_000 + 50_000), 30 * 2_250_000, 30 * 50_000}},
 	} {
-		w, err := workloadOf(c.dataset, group{"dp-sgd", c.space})
+		w, err := workloadOf(c.dataset, tuning{"dp-sgd", c.space})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestExpectedGradients(t *testing.T) {
 // Runs with a twentieth of the epochs and a fifth of the trials: 2 (3 q n + 0.9 n) for MNIST.
 func TestSmallerRunsTakeLess(t *testing.T) {
 	r := &results{epochs: 0.05, trials: 0.2}
-	w, err := r.workload("mnist", group{"dp-sgd", campaign.Rate})
+	w, err := r.workload("mnist", tuning{"dp-sgd", campaign.Rate})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,12 +134,12 @@ func TestResultsAreChecked(t *testing.T) {
 	} {
 		bad := slices.Clone(good)
 		change(&bad[3])
-		if _, err := collect(s, bad); !errors.Is(err, ErrResults) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), bad[3].Task.Name()) {
+		if _, err := collect(s, bad); !errors.Is(err, ErrResults) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), bad[3].Job.Name()) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if _, err := collect(s, append(slices.Clone(good), good[0])); !errors.Is(err, ErrResults) {
-		t.Errorf("two of a task: %v", err)
+		t.Errorf("two of a job: %v", err)
 	}
 	other := good[0]
 	other.Epsilon = math.NaN() // not the cell's: of a run that isn't shown
@@ -152,7 +152,7 @@ func TestResultsAreChecked(t *testing.T) {
 func TestGainsAreDifferencesAtEqualEpsilon(t *testing.T) {
 	s := Selection{Datasets: []string{"imdb"}, Epsilons: []float64{1}, Accountings: []string{"paper", "best"}, Repetitions: 3}
 	f := Figures()[2:3]
-	given := invent(f, s, func(t campaign.Task) bool { return t.Method == campaign.Variant2 && t.Accounting == "best" })
+	given := invent(f, s, func(t campaign.Job) bool { return t.Method == campaign.Variant2 && t.Accounting == "best" })
 	for i := range given {
 		given[i].Accuracy = 0.70 + 0.001*float64(given[i].Repetition)
 		if given[i].Accounting == "best" && given[i].Method == campaign.Variant1 {
@@ -191,13 +191,13 @@ func TestSpeedupIsOverTheFasterVariant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := r.speedup(f.group(), "mnist", "paper", seconds); !ok || got.variant != campaign.Variant2 || math.Abs(got.ratio-6) > 1e-12 {
+	if got, ok := r.speedup(f.tuning(), "mnist", "paper", seconds); !ok || got.variant != campaign.Variant2 || math.Abs(got.ratio-6) > 1e-12 {
 		t.Errorf("%+v", got)
 	}
 	if note := r.note(f, "mnist"); note != "baseline trained 6.0 times as long" {
 		t.Errorf("%q", note)
 	}
-	if _, ok := r.speedup(f.group(), "imdb", "paper", seconds); ok {
+	if _, ok := r.speedup(f.tuning(), "imdb", "paper", seconds); ok {
 		t.Error("a ratio without runs")
 	}
 	f.Detailed = true

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Verdict says whether the campaign saw what the paper says.
+// Verdict says whether a campaign's results agree with a claim.
 type Verdict string
 
-// The verdicts. An interval that holds both what the paper says and its opposite leaves a claim open.
+// The verdicts. An interval that contains both the claim and its opposite leaves it open.
 const (
 	Seen    Verdict = "seen"
 	NotSeen Verdict = "not seen"
@@ -25,11 +25,11 @@ type Finding struct {
 	Verdict  Verdict
 	value    float64
 	interval Interval
-	// against is the one-sided p value of what the paper says: the probability, were it so, that a comparison disagrees
-	// at least as much. It is 0 for exact comparisons, whose verdict can't be chance.
+	// against is the claim's one-sided p value: the probability that a comparison disagrees at least as much if the
+	// claim holds. It is 0 for exact comparisons, whose verdict can't be chance.
 	against float64
-	decides bool   // alone, of all findings of a claim
-	runs    [2]int // that were compared
+	decides bool   // whether this finding alone decides the claim
+	runs    [2]int // numbers of compared runs
 }
 
 // chance prints the p value, and nothing without an interval.
@@ -46,7 +46,7 @@ func (f Finding) without() Finding {
 	return f
 }
 
-// Outcome is what became of a claim by one accounting.
+// Outcome is the verdict on a claim by one accounting.
 type Outcome struct {
 	Claim
 	Accounting string
@@ -89,12 +89,12 @@ func (o Outcome) Summary() string {
 	return text
 }
 
-// judge sums up the findings: seen if all of them are and none is missing, not seen if one excludes what the paper says
-// in spite of the number of comparisons.
+// judge returns a claim's verdict: seen if all findings are and none is missing, not seen if one of them excludes the
+// claim, even allowing for the number of comparisons.
 //
-// All of n comparisons are seen by chance at most as often as one of them is, so "seen" needs no adjustment. That any
-// of them excludes what is so happens up to n times as often, so "not seen" takes Bonferroni's: a p value of at most
-// 2.5 percent over the number of intervals.
+// By chance, all of n comparisons are seen at most as often as one of them, so "seen" needs no adjustment. But any of
+// them excludes a true claim up to n times as often, so "not seen" takes Bonferroni's: a p value of at most 2.5 percent
+// over the number of intervals.
 //
 // If a finding decides, the verdict is that finding's, and open as long as another is missing.
 func (o Outcome) judge() Outcome {
@@ -189,7 +189,7 @@ func beyond(i Interval, limit float64) Verdict {
 	return Open
 }
 
-// margin is the share by which a number may differ from the paper's and still be what the paper says.
+// margin is the share by which a number may differ from the paper's and still agree with it.
 const margin = 0.1
 
 // about judges whether a ratio is the paper's number: seen if the whole interval is within the margin around it, not

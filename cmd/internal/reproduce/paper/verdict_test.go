@@ -80,8 +80,8 @@ func TestVerdictsAddUp(t *testing.T) {
 	}
 }
 
-// Of 16 comparisons one excludes what the paper says by chance at 2.5/16 = 0.156 percent. One comparison alone, and one
-// that is exact, need no such care.
+// One of 16 comparisons refutes a claim at 2.5/16 = 0.156 percent. A comparison alone, and an exact one, need no such
+// care.
 func TestOneOfManyIsChance(t *testing.T) {
 	others := slices.Repeat([]Finding{{Verdict: Open}}, 15)
 	for _, c := range []struct {
@@ -102,7 +102,7 @@ func TestOneOfManyIsChance(t *testing.T) {
 	}
 }
 
-// Where the mean decides, no comparison by itself does, but all must be there.
+// If the mean decides, no comparison does by itself, but none may be missing.
 func TestTheMeanDecides(t *testing.T) {
 	mean := func(v Verdict) Finding { return Finding{Where: "mean of 2", Seen: "+1", Verdict: v, decides: true} }
 	missing := Finding{}.without()
@@ -176,7 +176,7 @@ func verdicts(t *testing.T, s Selection, given []campaign.Result) map[string]Ver
 	return found
 }
 
-// Campaigns whose truth is known: everything as the paper says, and everything the other way round.
+// Campaigns whose truth is known: the paper is right in everything, or wrong in everything.
 func TestClaimsFindTheTruth(t *testing.T) {
 	s := Selection{Datasets: Datasets(), Epsilons: []float64{1, 4}, Accountings: []string{"paper"}, Repetitions: 4}
 	agrees := map[campaign.Method]float64{campaign.Variant1: 1, campaign.Variant2: 2, campaign.Baseline: 3, campaign.Single: 3}
@@ -244,7 +244,7 @@ func TestClaimsFindTheTruth(t *testing.T) {
 	}
 }
 
-// A single repetition decides nothing but what isn't drawn: the noise where the rate alone is tuned.
+// A single repetition decides nothing but comparisons of noise where the rate alone is tuned, which isn't drawn.
 func TestOneRepetitionIsOpen(t *testing.T) {
 	s := Selection{Datasets: []string{"mnist"}, Epsilons: []float64{2}, Accountings: []string{"paper"}, Repetitions: 1}
 	for label, v := range verdicts(t, s, invent(Figures(), s, nil)) {
@@ -299,21 +299,21 @@ func TestOtherDatasetsAreNotJudged(t *testing.T) {
 	}
 }
 
-// Noise that follows from the budget is judged before anything is trained. Noise that is drawn isn't, nor accuracy.
+// Noise that follows from the budget is judged before anything is trained. Drawn noise and accuracy are not.
 func TestPlannedNoiseIsJudged(t *testing.T) {
 	in := small()
 	in.Figures, in.Results = Figures(), nil
 	in.Selection = Selection{Datasets: []string{"mnist"}, Epsilons: []float64{2}, Accountings: []string{"paper"}, Repetitions: 3}
 	in.Noise = map[campaign.Cell]float64{}
 	for _, f := range in.Figures {
-		for _, task := range f.Tasks(in.Selection) {
+		for _, job := range f.Jobs(in.Selection) {
 			// The paper's order, and another for DP-Adam.
 			noise := map[campaign.Method]float64{campaign.Variant1: 2.8, campaign.Variant2: 3.1, campaign.Baseline: 5.4}
 			if f.Optimizer == "dp-adam" {
 				noise[campaign.Variant1] = 3.2
 			}
-			if task.Method != campaign.Single {
-				in.Noise[task.Cell] = noise[task.Method]
+			if job.Method != campaign.Single {
+				in.Noise[job.Cell] = noise[job.Method]
 			}
 		}
 	}
@@ -339,7 +339,7 @@ func TestPlannedNoiseIsJudged(t *testing.T) {
 // A comparison without runs has no number in the file, and one with an interval has its p value.
 func TestClaimsFileHasNoInventedNumbers(t *testing.T) {
 	s := Selection{Datasets: []string{"mnist", "imdb"}, Epsilons: []float64{1}, Accountings: []string{"paper"}, Repetitions: 3}
-	given := invent(Figures(), s, func(t campaign.Task) bool { return t.Dataset == "imdb" })
+	given := invent(Figures(), s, func(t campaign.Job) bool { return t.Dataset == "imdb" })
 	r, err := collect(s, given)
 	if err != nil {
 		t.Fatal(err)
@@ -371,7 +371,7 @@ func TestClaimsFileHasNoInventedNumbers(t *testing.T) {
 	}
 }
 
-// The page says of which of the paper's data sets nothing was judged, and what each sentence was compared by.
+// The page names the paper's data sets for which nothing was judged, and the numbers that judged each sentence.
 func TestPageSaysWhatIsCompared(t *testing.T) {
 	page := pageOf(t, small())
 	for _, want := range []string{

@@ -7,15 +7,15 @@ import (
 	"github.com/dptrain/dptrain/models"
 )
 
-// workload is a data set with the paper's settings for what is tuned on it.
+// workload is a data set with the settings of a tuning on it.
 type workload struct {
 	settings.Experiment
 	info datasets.Info
 }
 
 // workloadOf returns the paper's workload.
-func workloadOf(dataset string, g group) (workload, error) {
-	e, err := settings.Preset(g.cell(dataset, campaign.Baseline, "", 0).Preset())
+func workloadOf(dataset string, tuned tuning) (workload, error) {
+	e, err := settings.Preset(tuned.cell(dataset, campaign.Baseline, "", 0).Preset())
 	if err != nil {
 		return workload{}, err
 	}
@@ -23,9 +23,9 @@ func workloadOf(dataset string, g group) (workload, error) {
 	return workload{e, info}, err
 }
 
-// workload returns what was trained, which may be smaller.
-func (r *results) workload(dataset string, g group) (workload, error) {
-	w, err := workloadOf(dataset, g)
+// workload returns the workload of the campaign's runs, which may be smaller than the paper's.
+func (r *results) workload(dataset string, tuned tuning) (workload, error) {
+	w, err := workloadOf(dataset, tuned)
 	if err != nil {
 		return w, err
 	}
@@ -53,8 +53,8 @@ func (w workload) meanEpochs() float64 {
 //	baseline      E mu n
 //	single run    E n
 //
-// If epochs are tuned, the trials' epochs are the mean of the grid. So are those of the final run here, though it has
-// the best trial's: they depend on the data.
+// If epochs are tuned, E is the mean of the grid, in the final run too: it has the best trial's epochs, which depend on
+// the data.
 func (w workload) expected(m campaign.Method) float64 {
 	p, n, epochs := w.Privacy, float64(w.info.Train), w.meanEpochs()
 	trials := p.MeanRepetitions * n
@@ -69,7 +69,7 @@ func (w workload) expected(m campaign.Method) float64 {
 	return epochs * n
 }
 
-// parameters counts what training changes.
+// parameters returns the number of parameters.
 func (w workload) parameters() (int, error) {
 	shape := w.info.SampleShape
 	switch {

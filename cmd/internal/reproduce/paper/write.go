@@ -16,25 +16,25 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 )
 
-// Input is what a campaign's folder of figures is made of.
+// Input has all that [Write] needs.
 type Input struct {
 	Figures   []Figure
 	Selection Selection
-	Results   []campaign.Result // those of other tasks are left out
-	Program   string            // that makes the figures: its name, version and commit
+	Results   []campaign.Result // results of jobs outside the selection are left out
+	Program   string            // name, version and commit of the program that makes the figures
 
-	Quick          string  // what was made smaller; empty for a campaign of full size
+	Quick          string  // describes how runs are smaller; empty for a campaign of full size
 	Epochs, Trials float64 // the shares of the paper's epochs and mean numbers of trials that runs have; 0 means all
 
 	// Seeded reports whether the campaign has a seed, so that its runs guarantee nothing and can be repeated. A result
-	// with a seed is enough. Seed is the campaign's, from which those of its runs follow; nil if it isn't known.
+	// with a seed is enough. Seed is the campaign's, from which its runs' seeds follow; nil if it isn't known.
 	Seeded bool
 	Seed   *uint64
 
-	// Noise has the noise multipliers of tunings, which need no runs. Those of cells without a result are drawn too.
+	// Noise has the noise multipliers of tunings, which need no runs: cells without a result are drawn too.
 	Noise map[campaign.Cell]float64
 
-	// Bounds are those of figure compare_dp_bounds, by figure.ComputeBounds; nil if it isn't among the figures.
+	// Bounds has the bounds of figure compare_dp_bounds, by figure.ComputeBounds; nil if it isn't among the figures.
 	Bounds *figure.Bounds
 }
 
@@ -105,7 +105,7 @@ func (in Input) results() (*results, error) {
 	return r, nil
 }
 
-// drawAll draws figures and judges what the paper says about them.
+// drawAll draws figures and judges the claims about them.
 func (r *results) drawAll(ctx context.Context, in Input) (drawn []drawnFigure, outcomes []Outcome, err error) {
 	for _, f := range in.Figures {
 		d := drawnFigure{Figure: f}
@@ -150,7 +150,7 @@ func (r *results) tables(figures []Figure, outcomes []Outcome) ([]Table, error) 
 	if err != nil {
 		return nil, err
 	}
-	if len(groups(figures)) > 0 {
+	if len(tunings(figures)) > 0 {
 		savings, err := r.savingsTable(figures)
 		if err != nil {
 			return nil, err

@@ -23,7 +23,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 )
 
-// fewBounds are those of compare_dp_bounds, but so few that they take no time.
+// fewBounds returns so few bounds of compare_dp_bounds that they take no time.
 var fewBounds = sync.OnceValue(func() *figure.Bounds {
 	s := figure.PaperBounds()
 	s.SubsetRates = []float64{0.01, 0.05, 0.1, 0.2, 0.5, 0.9}
@@ -144,7 +144,7 @@ func TestNumbersAreThoseOfTheRuns(t *testing.T) {
 	in := small()
 	in.Selection = Selection{Datasets: []string{"mnist"}, Epsilons: []float64{2}, Accountings: []string{"paper"}, Repetitions: 2}
 	f := in.Figures[2]
-	given := invent([]Figure{f}, in.Selection, func(t campaign.Task) bool { return t.Method == campaign.Variant2 })
+	given := invent([]Figure{f}, in.Selection, func(t campaign.Job) bool { return t.Method == campaign.Variant2 })
 	for i := range given {
 		given[i].Accuracy = 0.4 + 0.1*float64(given[i].Repetition)
 		given[i].Epsilon = 2
@@ -179,7 +179,7 @@ func TestNumbersAreThoseOfTheRuns(t *testing.T) {
 		t.Errorf("a single run: %q", rows[4])
 	}
 	one := campaign.Result{
-		Task: given[0].Task, Epsilon: 1.5, Accuracy: 0.2, NoiseMultiplier: 3, LearningRate: 4, TunedLearningRate: 5, SamplingRate: 0.6, ClippingNorm: 1,
+		Job: given[0].Job, Epsilon: 1.5, Accuracy: 0.2, NoiseMultiplier: 3, LearningRate: 4, TunedLearningRate: 5, SamplingRate: 0.6, ClippingNorm: 1,
 		Steps: 7, Trials: 8, Gradients: 9, Seconds: 10, Delta: 1e-5,
 	}
 	all, err := collect(in.Selection, []campaign.Result{one})
@@ -269,7 +269,7 @@ func TestPagesSayWhatTheyAre(t *testing.T) {
 	}
 }
 
-// Names of programs, machines and what was made smaller are the texts of others.
+// The input's texts, such as names of programs and machines, are escaped.
 func TestHostileTextsAreEscaped(t *testing.T) {
 	const hostile = "</style><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\u202e\x1b[31m"
 	in := small()
@@ -289,7 +289,7 @@ func TestWriteRefusesNonsense(t *testing.T) {
 	for name, change := range map[string]func(*Input){
 		"no figure":      func(in *Input) { in.Figures = nil },
 		"unknown figure": func(in *Input) { in.Figures = []Figure{{Label: "x"}} },
-		"two of a task":  func(in *Input) { in.Results = append(in.Results, in.Results[0]) },
+		"two of a job":   func(in *Input) { in.Results = append(in.Results, in.Results[0]) },
 		"no epsilon":     func(in *Input) { in.Selection.Epsilons = nil },
 		"no repetition":  func(in *Input) { in.Selection.Repetitions = 0 },
 		"a share of 2":   func(in *Input) { in.Trials = 2 },

@@ -1,4 +1,4 @@
-package fleet
+package remote
 
 import (
 	"bytes"
@@ -17,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dptrain/dptrain/cmd/internal/cluster"
-	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cpu"
@@ -26,14 +25,6 @@ import (
 )
 
 var build = cluster.Build{Version: "test", Hash: "a", Platform: "test"}
-
-// quiet is a follower that shows nothing.
-type quiet struct{}
-
-func (quiet) Note(string)                      {}
-func (quiet) Warn(string)                      {}
-func (quiet) Loading(float64, float64, string) {}
-func (quiet) Working(float64)                  {}
 
 // written writes a file of n rows with two classes, and returns its path.
 func written(t *testing.T, name string, n int) string {
@@ -72,7 +63,7 @@ func loaded(t *testing.T, s experiment.Settings) *experiment.Plan {
 	t.Helper()
 	p, err := experiment.New(s)
 	if err == nil {
-		err = errors.Join(p.Settle(), p.Load(t.Context(), nil, nothing{}))
+		err = errors.Join(p.Settle(), p.Load(t.Context(), nil, loading{follows{}}))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -80,27 +71,21 @@ func loaded(t *testing.T, s experiment.Settings) *experiment.Plan {
 	return p
 }
 
-type nothing struct{ experiment.Follower }
-
-func (nothing) Note(string)                       {}
-func (nothing) Warn(string)                       {}
-func (nothing) Progress(float64, float64, string) {}
-
-// scene is a server with a board.
-type scene struct {
+// fixture is a server with a board.
+type fixture struct {
 	t     *testing.T
 	file  cluster.File
 	board *cluster.Board
 }
 
-func newScene(t *testing.T) *scene {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	server, err := cluster.Embed(t.TempDir(), "127.0.0.1:0", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Close() })
-	s := &scene{t: t, file: server.File}
+	s := &fixture{t: t, file: server.File}
 	if s.board, err = s.connect().Board(t.Context(), "campaign", build, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +93,7 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-func (s *scene) connect() *cluster.Conn {
+func (s *fixture) connect() *cluster.Conn {
 	s.t.Helper()
 	c, err := cluster.Connect(s.t.Context(), s.file, "test", nil)
 	if err != nil {
@@ -119,18 +104,18 @@ func (s *scene) connect() *cluster.Conn {
 }
 
 // work starts a worker with copies of files, until stop is called.
-func (s *scene) work(training, test string, wrap func(Executor) cluster.Executor) (stop func()) {
+func (s *fixture) work(training, test string, wrap func(Executor) cluster.Executor) (stop func()) {
 	s.t.Helper()
 	hash, err := HashFiles(training, test)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	m := &remote.Machine{Engine: cpu.New(cpu.Options{}), Program: "a", Train: training, Test: test}
+	m := &Worker{Engine: cpu.New(cpu.Options{}), Program: "a", Train: training, Test: test}
 	ctx, cancel := context.WithCancel(s.t.Context())
 	var running sync.WaitGroup
 	conn := s.connect()
 	running.Go(func() {
-		_, err := conn.Serve(ctx, cluster.Worker{Build: build, Lanes: Lanes(nil, hash, "cpu"), Batch: 2, Idle: -1}, wrap(Executor{Machine: m, Follower: quiet{}}))
+		_, err := conn.Serve(ctx, cluster.Worker{Build: build, Lanes: Lanes(nil, hash, "cpu"), GroupSize: 2, Idle: -1}, wrap(Executor{Worker: m, Follower: follows{}}))
 		if !errors.Is(err, context.Canceled) {
 			s.t.Error(err)
 		}
@@ -138,24 +123,24 @@ func (s *scene) work(training, test string, wrap func(Executor) cluster.Executor
 	return func() { cancel(); running.Wait(); m.Close() }
 }
 
-// A tuning of own files whose trials workers carry out releases what it releases alone, also if a worker delivers what
-// is no outcome, or one trial's outcome for another's.
+// A tuning of own files whose trials workers train releases what it releases alone, even if a worker hands in no
+// outcome, or one trial's outcome for another's.
 func TestTrialsByWorkers(t *testing.T) {
 	training, test := written(t, "train.csv", 400), written(t, "test.csv", 100)
 	for variant, spoil := range map[string]bool{"1": false, "baseline": true} {
 		settings := ownFiles(t, training, test, variant)
 		p := loaded(t, settings)
 		key := p.Key()
-		want, err := p.Run(t.Context(), cpu.New(cpu.Options{}), experiment.Job{Key: key}, nil)
+		want, err := p.Run(t.Context(), cpu.New(cpu.Options{}), experiment.Options{Key: key}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := newScene(t)
+		s := newFixture(t)
 		hash, err := HashFiles(training, test)
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The worker's files lie elsewhere.
+		// The worker's files have other paths.
 		stop := s.work(written(t, "other.csv", 400), written(t, "names.csv", 100), func(e Executor) cluster.Executor {
 			if spoil {
 				return &spoiler{Executor: e, seen: map[string]bool{}}
@@ -168,10 +153,10 @@ func TestTrialsByWorkers(t *testing.T) {
 		}
 		var told []string
 		trials := &Trials{
-			Fleet: Fleet{Board: s.board, Files: hash}, Data: digest[:], Order: remote.Order{Run: "run1", Name: "trials", Settings: settings},
+			Workers: Workers{Board: s.board, Files: hash}, Data: digest[:], Job: Job{Run: "run1", Name: "trials", Settings: settings},
 			Tell: func(text string) { told = append(told, text) },
 		}
-		got, err := p.Run(t.Context(), cpu.New(cpu.Options{}), experiment.Job{Key: key, Trials: trials}, nil)
+		got, err := p.Run(t.Context(), cpu.New(cpu.Options{}), experiment.Options{Key: key, Trials: trials}, nil)
 		stop()
 		if err != nil {
 			t.Fatal(err)
@@ -185,11 +170,11 @@ func TestTrialsByWorkers(t *testing.T) {
 	}
 }
 
-// scripted delivers one thing for every job.
+// scripted has one result for every job.
 type scripted struct {
-	delivery remote.Delivery
-	data     []byte // of the last job
-	did      int
+	result Result
+	data   []byte // of the last job
+	did    int
 }
 
 func (s *scripted) Data(_ context.Context, j cluster.Job) ([]byte, error) {
@@ -199,17 +184,17 @@ func (s *scripted) Data(_ context.Context, j cluster.Job) ([]byte, error) {
 
 func (s *scripted) Do(context.Context, []cluster.Job, func(float64)) ([][]byte, error) {
 	s.did++
-	body, err := s.delivery.Marshal()
+	body, err := s.result.Marshal()
 	return [][]byte{body}, err
 }
 
-func delivered(t *testing.T, run string, score, seconds float64, arithmetic string) remote.Delivery {
+func delivered(t *testing.T, run string, score, seconds float64, arithmetic string) Result {
 	t.Helper()
 	text, err := tuner.MarshalOutcomes([]tuner.PrivateOutcome{{Trial: 4, Score: score, Trace: train.PrivateTrace{Seconds: seconds}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return remote.Delivery{Run: run, Machine: "a machine", Arithmetic: arithmetic, Trials: text}
+	return Result{Run: run, Machine: "a machine", Arithmetic: arithmetic, Trials: text}
 }
 
 // An outcome stays on the server until it is kept. A trial whose outcome is another run's every time ends the tuning.
@@ -225,12 +210,12 @@ func TestOutcomesThatArentKept(t *testing.T) {
 		want      error
 		did, left int
 	}{{"run1", full, 1, 1}, {"run2", tuner.ErrOutcome, 1 + tries, 1}} {
-		s := newScene(t)
-		worker := &scripted{delivery: delivered(t, c.run, 0.5, 1, "cpu")}
+		s := newFixture(t)
+		worker := &scripted{result: delivered(t, c.run, 0.5, 1, "cpu")}
 		stop := s.work(training, test, func(Executor) cluster.Executor { return worker })
 		trials := &Trials{
-			Fleet: Fleet{Board: s.board, Files: hash}, Data: []byte("digest"), Tell: func(string) {},
-			Order: remote.Order{Run: "run1", Settings: ownFiles(t, training, test, "1")},
+			Workers: Workers{Board: s.board, Files: hash}, Data: []byte("digest"), Tell: func(string) {},
+			Job: Job{Run: "run1", Settings: ownFiles(t, training, test, "1")},
 		}
 		err := trials.Run(t.Context(), tuner.Plan{}, []int{4}, func(tuner.PrivateOutcome) error { return full })
 		stop()
@@ -241,12 +226,12 @@ func TestOutcomesThatArentKept(t *testing.T) {
 	}
 }
 
-// A second outcome of a trial that differs, in the same arithmetic, is told of.
+// A trial's second outcome that differs, in the same arithmetic, gives a warning.
 func TestSecondOutcomes(t *testing.T) {
-	taken := map[string]remote.Delivery{"a": timeless(delivered(t, "run1", 0.5, 1, "cpu"))}
+	taken := map[string]Result{"a": timeless(delivered(t, "run1", 0.5, 1, "cpu"))}
 	for _, c := range []struct {
 		id     string
-		second remote.Delivery
+		second Result
 		told   bool
 	}{
 		{"a", delivered(t, "run1", 0.5, 2, "cpu"), false}, {"a", delivered(t, "run1", 0.6, 1, "cpu"), true},
@@ -264,33 +249,33 @@ func TestSecondOutcomes(t *testing.T) {
 	}
 }
 
-// Runs side by side have their own keys each, and report progress. What this machine can't do is left to others.
+// Runs side by side have their own keys each, and report progress. What this worker can't do is left to others.
 func TestExecutor(t *testing.T) {
 	training, test := written(t, "train.csv", 400), written(t, "test.csv", 100)
 	settings := ownFiles(t, training, test, "1")
 	settings.Tune = false
 	job := func(run string, trials ...int) cluster.Job {
-		body, err := remote.Order{Run: run, Settings: settings, Trials: trials}.Marshal()
+		body, err := Job{Run: run, Settings: settings, Trials: trials}.Marshal()
 		if err != nil {
 			t.Fatal(err)
 		}
 		key := train.InsecureKey(uint64(run[0]))
 		return cluster.Job{ID: run, Body: body, Secret: key[:]}
 	}
-	machine := &remote.Machine{Engine: cpu.New(cpu.Options{}), Program: "a", Train: training, Test: test}
-	defer machine.Close()
-	e := Executor{Machine: machine, Follower: quiet{}}
+	worker := &Worker{Engine: cpu.New(cpu.Options{}), Program: "a", Train: training, Test: test}
+	defer worker.Close()
+	e := Executor{Worker: worker, Follower: follows{}}
 	share := 0.0
 	model := func(jobs ...cluster.Job) []byte {
 		bodies, err := e.Do(t.Context(), jobs, func(now float64) { share = now })
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := remote.UnmarshalDelivery(bodies[len(bodies)-1])
+		r, err := UnmarshalResult(bodies[len(bodies)-1])
 		if err != nil {
 			t.Fatal(err)
 		}
-		return d.Released["model.safetensors"]
+		return r.Released["model.safetensors"]
 	}
 	if alone, beside := model(job("b")), model(job("a"), job("b")); len(alone) == 0 || !bytes.Equal(alone, beside) || share < 0.99 {
 		t.Errorf("%d bytes of a model, and others beside another run; share %v", len(alone), share)
@@ -298,7 +283,7 @@ func TestExecutor(t *testing.T) {
 	if _, err := e.Do(t.Context(), []cluster.Job{job("a", 1)}, func(float64) {}); !errors.Is(err, cluster.ErrCannot) {
 		t.Errorf("trials of a run without any: %v", err)
 	}
-	e.Machine = &remote.Machine{Engine: cpu.New(cpu.Options{})}
+	e.Worker = &Worker{Engine: cpu.New(cpu.Options{})}
 	if _, err := e.Data(t.Context(), job("a")); !errors.Is(err, cluster.ErrCannot) {
 		t.Errorf("without files: %v", err)
 	}
@@ -312,7 +297,7 @@ func parameters(o experiment.Outcome) any {
 	return []any{out, o.Release.Score, fmt.Sprintf("%+v", o.Release.Privacy)}
 }
 
-// spoiler delivers wrongly what it does first.
+// spoiler spoils the results of the first jobs that it does.
 type spoiler struct {
 	Executor
 	seen map[string]bool
@@ -337,18 +322,18 @@ func (s *spoiler) Do(ctx context.Context, jobs []cluster.Job, progress func(floa
 
 // Workers take what the coordinator posts for them: on their data, and their engine or any.
 func TestLanes(t *testing.T) {
-	orders := map[string]string{"": "mnist-any", "auto": "mnist-any", "cpu": "mnist-cpu", "cuda": "mnist-cuda"}
-	for engine, want := range orders {
-		o := remote.Order{Settings: experiment.Settings{Experiment: settings.Experiment{Dataset: "mnist"}}}
-		if got := (&Fleet{Engine: engine}).lane(o); got != want {
+	jobs := map[string]string{"": "mnist-any", "auto": "mnist-any", "cpu": "mnist-cpu", "cuda": "mnist-cuda"}
+	for engine, want := range jobs {
+		j := Job{Settings: experiment.Settings{Experiment: settings.Experiment{Dataset: "mnist"}}}
+		if got := (&Workers{Engine: engine}).lane(j); got != want {
 			t.Errorf("engine %q: lane %q, want %q", engine, got, want)
 		}
 	}
 	if got, want := Lanes([]string{"mnist"}, "", "cuda"), []string{"mnist-cuda", "mnist-any"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("lanes %q, want %q", got, want)
 	}
-	o := remote.Order{Settings: experiment.Settings{Experiment: settings.Experiment{Dataset: settings.Files}}}
-	if lane := (&Fleet{Files: "abc"}).lane(o); !slices.Contains(Lanes(nil, "abc", "cpu"), lane) || slices.Contains(Lanes(nil, "abd", "cpu"), lane) {
+	j := Job{Settings: experiment.Settings{Experiment: settings.Experiment{Dataset: settings.Files}}}
+	if lane := (&Workers{Files: "abc"}).lane(j); !slices.Contains(Lanes(nil, "abc", "cpu"), lane) || slices.Contains(Lanes(nil, "abd", "cpu"), lane) {
 		t.Errorf("own files: lane %q", lane)
 	}
 }
@@ -356,14 +341,14 @@ func TestLanes(t *testing.T) {
 // Of the workers that are there, those with other files can't do a tuning's trials.
 func TestAble(t *testing.T) {
 	training, test, other := written(t, "train.csv", 400), written(t, "test.csv", 100), written(t, "other.csv", 401)
-	s := newScene(t)
+	s := newFixture(t)
 	hash, err := HashFiles(training, test)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &Fleet{Board: s.board, Files: hash}
-	o := remote.Order{Settings: ownFiles(t, training, test, "1")}
-	if able, all := f.Able(o); able != 0 || all != 0 {
+	f := &Workers{Board: s.board, Files: hash}
+	j := Job{Settings: ownFiles(t, training, test, "1")}
+	if able, all := f.Able(j); able != 0 || all != 0 {
 		t.Errorf("%d of %d workers", able, all)
 	}
 	same := func(e Executor) cluster.Executor { return e }
@@ -375,7 +360,7 @@ func TestAble(t *testing.T) {
 	defer s.work(other, test, same)()
 	defer s.work(training, test, same)()
 	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		able, all := f.Able(o)
+		able, all := f.Able(j)
 		if able == 1 && all == 2 {
 			break
 		}
@@ -402,8 +387,8 @@ func TestHashFiles(t *testing.T) {
 	}
 }
 
-// A result that can't be read, such as one that waits of another version of dptrain, is made again if its order is out,
-// and forgotten if it isn't. It doesn't end the coordinator, unless it comes again and again.
+// A result that can't be read, such as another version's of dptrain, is forgotten, and its job is done again if it is
+// out. The coordinator goes on, unless such results come again and again.
 func TestResultsThatCantBeRead(t *testing.T) {
 	training, test := written(t, "train.csv", 400), written(t, "test.csv", 100)
 	settings := ownFiles(t, training, test, "1")
@@ -413,16 +398,16 @@ func TestResultsThatCantBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, wrong := range []int64{1, 1 << 30} {
-		s := newScene(t)
-		f := &Fleet{Board: s.board, Files: hash}
+		s := newFixture(t)
+		f := &Workers{Board: s.board, Files: hash}
 		garbler := &garbler{left: wrong}
 		stop := s.work(training, test, func(e Executor) cluster.Executor { garbler.Executor = e; return garbler })
-		order := remote.Order{Run: "run1", Name: "a run", Settings: settings, Key: p.Key()}
-		earlier := cluster.Job{ID: "earlier", Lane: f.lane(order), Group: "g", Secret: order.Key[:]}
-		if earlier.Body, err = order.Marshal(); err == nil {
+		job := Job{Run: "run1", Name: "a run", Settings: settings, Key: p.Key()}
+		earlier := cluster.Job{ID: "earlier", Lane: f.lane(job), Group: "g", Secret: job.Key[:]}
+		if earlier.Body, err = job.Marshal(); err == nil {
 			err = s.board.Post(t.Context(), earlier) // its result is of another run
 		}
-		if err = errors.Join(err, f.Post(t.Context(), order)); err != nil {
+		if err = errors.Join(err, f.Post(t.Context(), job)); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -435,13 +420,13 @@ func TestResultsThatCantBeRead(t *testing.T) {
 		if wrong == 1 && (err != nil || d.Run != "run1" || d.Failure != "") {
 			t.Errorf("%v, run %s %s", err, d.Run, d.Failure)
 		}
-		if wrong > 1 && (err == nil || !strings.Contains(err.Error(), "decode a delivery")) {
+		if wrong > 1 && (err == nil || !strings.Contains(err.Error(), "decode a result")) {
 			t.Errorf("%d wrong results: %v", wrong, err)
 		}
 	}
 }
 
-// garbler delivers what can't be read.
+// garbler hands in results that can't be read.
 type garbler struct {
 	Executor
 	left int64

@@ -1,4 +1,4 @@
-package fleet
+package remote
 
 import (
 	"crypto/sha256"
@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// HashFiles returns a hash of the contents of own files, a private one and, unless its path is empty, a public one. It
-// is private.
+// HashFiles returns a hash of the contents of own files: of the private one and, unless its path is "", of the public
+// one. The hash is private.
 func HashFiles(training, test string) (string, error) {
 	h := sha256.New()
 	for _, path := range []string{training, test} {

@@ -23,31 +23,31 @@ import (
 	"github.com/dptrain/dptrain/datasets"
 )
 
-// errCut is the error of a fleet whose coordinator is to be cut off.
+// errCut ends a coordinator that is to be cut off.
 var errCut = errors.New("cut off")
 
-// posts are the orders of a fleet, which outlive its coordinators.
+// posts are Workers with one worker. They outlive their coordinators.
 type posts struct {
-	machine *remote.Machine
-	spoil   func(number int, d remote.Delivery) []remote.Delivery // returns what to deliver instead
-	want    int
-	cutAt   int // the number of the call that fails; 0 for none
+	worker *remote.Worker
+	spoil  func(number int, r remote.Result) []remote.Result // returns the results to hand in instead
+	want   int
+	cutAt  int // the number of the call that fails; 0 for none
 
 	calls   int
-	keys    map[string][]byte // of all orders that were ever posted
-	waiting map[string]remote.Order
+	keys    map[string][]byte // of all jobs that were ever posted
+	waiting map[string]remote.Job
 	done    []string
 	carried map[string]int
-	number  int                          // of deliveries that were made
-	made    []remote.Delivery            // not returned yet
-	kept    map[string][]remote.Delivery // not done, by run
+	number  int                        // of results that were made
+	made    []remote.Result            // not returned yet
+	kept    map[string][]remote.Result // not done, by run
 }
 
-func newPosts(m *remote.Machine) *posts {
-	return &posts{machine: m, want: 3, keys: map[string][]byte{}, waiting: map[string]remote.Order{}, carried: map[string]int{}, kept: map[string][]remote.Delivery{}}
+func newPosts(w *remote.Worker) *posts {
+	return &posts{worker: w, want: 3, keys: map[string][]byte{}, waiting: map[string]remote.Job{}, carried: map[string]int{}, kept: map[string][]remote.Result{}}
 }
 
-// call counts a call of the fleet, and fails the one at which its coordinator is cut off.
+// call counts a call, and fails the one at which the coordinator is cut off.
 func (p *posts) call() error {
 	p.calls++
 	if p.calls == p.cutAt {
@@ -56,7 +56,7 @@ func (p *posts) call() error {
 	return nil
 }
 
-// restart makes ready for another coordinator, who gets all deliveries again that aren't done.
+// restart makes ready for another coordinator, which gets all results again that aren't done.
 func (p *posts) restart() {
 	p.made = nil
 	for _, run := range slices.Sorted(maps.Keys(p.kept)) {
@@ -66,28 +66,28 @@ func (p *posts) restart() {
 
 func (p *posts) Want() int { return p.want }
 
-func (p *posts) Post(_ context.Context, o remote.Order) error {
-	text, err := o.Marshal()
+func (p *posts) Post(_ context.Context, j remote.Job) error {
+	text, err := j.Marshal()
 	if err != nil {
 		return err
 	}
-	key, known := p.keys[o.Run]
-	if known && !slices.Equal(key, o.Key[:]) {
-		return fmt.Errorf("run %s is posted with another key", o.Run)
+	key, known := p.keys[j.Run]
+	if known && !slices.Equal(key, j.Key[:]) {
+		return fmt.Errorf("run %s is posted with another key", j.Run)
 	}
-	p.keys[o.Run] = slices.Clone(o.Key[:])
-	if len(p.kept[o.Run]) == 0 {
-		again, err := remote.UnmarshalOrder(text)
+	p.keys[j.Run] = slices.Clone(j.Key[:])
+	if len(p.kept[j.Run]) == 0 {
+		again, err := remote.UnmarshalJob(text)
 		if err != nil {
 			return err
 		}
-		again.Key = o.Key
-		p.waiting[o.Run] = again
+		again.Key = j.Key
+		p.waiting[j.Run] = again
 	}
 	return p.call()
 }
 
-func (p *posts) Next(ctx context.Context) (*remote.Delivery, error) {
+func (p *posts) Next(ctx context.Context) (*remote.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -99,16 +99,16 @@ func (p *posts) Next(ctx context.Context) (*remote.Delivery, error) {
 	if len(p.made) == 0 {
 		return nil, nil
 	}
-	d := p.made[0]
+	r := p.made[0]
 	p.made = p.made[1:]
-	return &d, p.call()
+	return &r, p.call()
 }
 
-// work carries out the first order.
+// work carries out the first job.
 func (p *posts) work(ctx context.Context) error {
 	if runs := slices.Sorted(maps.Keys(p.waiting)); len(runs) > 0 {
-		run, o := runs[0], p.waiting[runs[0]]
-		all, err := p.machine.CarryOut(ctx, []remote.Order{o}, follows{})
+		run, j := runs[0], p.waiting[runs[0]]
+		all, err := p.worker.CarryOut(ctx, []remote.Job{j}, follows{})
 		if err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (p *posts) Done(_ context.Context, run string) error {
 	return nil
 }
 
-// follows follows nothing.
+// follows is a follower that ignores all reports.
 type follows struct{}
 
 func (follows) Note(string)                      {}
@@ -142,44 +142,44 @@ func (follows) Warn(string)                      {}
 func (follows) Loading(float64, float64, string) {}
 func (follows) Working(float64)                  {}
 
-// one is a machine for all tests, which settles plans and loads data once.
-var one = sync.OnceValue(func() *remote.Machine {
+// one is a worker for all tests, which settles plans and loads data once.
+var one = sync.OnceValue(func() *remote.Worker {
 	e := cpu.New(cpu.Options{})
-	return &remote.Machine{Engine: e, Features: e, Program: "p", Name: "another machine", Performance: settings.Performance{Engine: settings.EngineCPU}}
+	return &remote.Worker{Engine: e, Features: e, Program: "p", Name: "another machine", Performance: settings.Performance{Engine: settings.EngineCPU}}
 })
 
-// direct has a fleet carry out what a store lacks.
+// direct has workers carry out the jobs that a store lacks.
 func direct(t *testing.T, ctx context.Context, s *Store, p *posts, f *quiet) error {
 	t.Helper()
-	tasks, err := s.Tasks()
+	jobs, err := s.Jobs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	scan, err := s.Scan(tasks)
+	scan, err := s.Scan(jobs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.restart()
-	return s.Work(ctx, tasks, scan, coordinator(p, f))
+	return s.Work(ctx, jobs, scan, distributing(p, f))
 }
 
-func coordinator(p *posts, f *quiet) Worker {
-	return Worker{Fleet: p, Performance: settings.Performance{Engine: settings.EngineCPU, Devices: []int{}}, Program: "p", MadeBy: text("a test"), Follower: f}
+func distributing(p *posts, f *quiet) Options {
+	return Options{Workers: p, Performance: settings.Performance{Engine: settings.EngineCPU, Devices: []int{}}, Program: "p", MadeBy: text("a test"), Follower: f}
 }
 
 // finishedAll checks that a store has all its runs, each once in the ledger, and no key.
-func finishedAll(t *testing.T, s *Store) map[Task]Result {
+func finishedAll(t *testing.T, s *Store) map[Job]Result {
 	t.Helper()
-	tasks, err := s.Tasks()
+	jobs, err := s.Jobs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	scan, err := s.Scan(tasks)
-	if err != nil || len(scan.Finished) != len(tasks) {
-		t.Fatalf("%d of %d runs, %v", len(scan.Finished), len(tasks), err)
+	scan, err := s.Scan(jobs)
+	if err != nil || len(scan.Finished) != len(jobs) {
+		t.Fatalf("%d of %d runs, %v", len(scan.Finished), len(jobs), err)
 	}
-	if n := releases(t, s); n != len(tasks) {
-		t.Errorf("%d releases of %d runs", n, len(tasks))
+	if n := releases(t, s); n != len(jobs) {
+		t.Errorf("%d releases of %d runs", n, len(jobs))
 	}
 	if keys, err := filepath.Glob(filepath.Join(s.Runs(), "*", "private", "key")); len(keys) > 0 || err != nil {
 		t.Errorf("keys are left: %q, %v", keys, err)
@@ -200,12 +200,12 @@ func releases(t *testing.T, s *Store) int {
 	return len(all)
 }
 
-// A fleet's campaign ends in the bytes of one that trains on its own machine, wherever its coordinator is cut off: at
-// each call of the fleet, and then without a fleet.
-func TestFleet(t *testing.T) {
+// A campaign with workers ends in the bytes of one that trains on its own machine, at whichever call of Workers its
+// coordinator is cut off, and also if it goes on without workers.
+func TestWorkers(t *testing.T) {
 	seed := uint64(7)
 	_, names := glyphs(1, Single, Variant1, Baseline)
-	d := Description{Scale: small, Seed: &seed, Tasks: names}
+	d := Description{Scale: small, Seed: &seed, Jobs: names}
 	s := open(t, t.TempDir(), d)
 	if err := carry(t, t.Context(), s, cpu.New(cpu.Options{}), &quiet{}); err != nil {
 		t.Fatal(err)
@@ -221,21 +221,21 @@ func TestFleet(t *testing.T) {
 	if diff := cmp.Diff(want, released(t, s.dir)); diff != "" {
 		t.Error(diff)
 	}
-	for task, r := range finishedAll(t, s) {
-		if r.Machine != "another machine" || r.Accuracy != own[task].Accuracy || r.Gradients != own[task].Gradients || r.Seconds <= 0 {
-			t.Errorf("%+v, and on its own machine %+v", r, own[task])
+	for job, r := range finishedAll(t, s) {
+		if r.Machine != "another machine" || r.Accuracy != own[job].Accuracy || r.Gradients != own[job].Gradients || r.Seconds <= 0 {
+			t.Errorf("%+v, and on its own machine %+v", r, own[job])
 		}
-		i, errFleet := runs.Open(s.runDir(task))
-		o, errOwn := runs.Open(alone.runDir(task))
-		if errFleet != nil || errOwn != nil || len(i.Record.Key) != 64 || i.Record.Key != o.Record.Key || i.LearningRate == nil {
-			t.Errorf("%+v, %v, and on its own machine %+v, %v", i, errFleet, o, errOwn)
+		i, errWorker := runs.Open(s.runDir(job))
+		o, errOwn := runs.Open(alone.runDir(job))
+		if errWorker != nil || errOwn != nil || len(i.Record.Key) != 64 || i.Record.Key != o.Record.Key || i.LearningRate == nil {
+			t.Errorf("%+v, %v, and on its own machine %+v, %v", i, errWorker, o, errOwn)
 		}
 	}
 	calls := p.calls
-	if calls != 9 { // each run is posted, delivered and done
+	if calls != 9 { // each run is posted, has its result and is done
 		t.Errorf("%d calls", calls)
 	}
-	d.Tasks = []string{names[0], names[2]} // to save time
+	d.Jobs = []string{names[0], names[2]} // to save time
 	maps.DeleteFunc(want, func(name, _ string) bool { return strings.Contains(name, string(Variant1)) })
 	for cut := 1; cut <= calls*2/3; cut++ {
 		p := newPosts(one())
@@ -255,26 +255,26 @@ func TestFleet(t *testing.T) {
 			t.Errorf("cut off at call %d: %s", cut, diff)
 		}
 		finishedAll(t, s)
-		// The last delivery may be on the disk already, so that another coordinator has nothing to do.
+		// The last result may be on the disk already, so that another coordinator has nothing to do.
 		if cut%3 != 0 && (len(p.kept) > 1 || len(p.waiting) > 0) {
-			t.Errorf("cut off at call %d: %d deliveries and %d orders are left", cut, len(p.kept), len(p.waiting))
+			t.Errorf("cut off at call %d: %d results and %d jobs are left", cut, len(p.kept), len(p.waiting))
 		}
 	}
 }
 
-// Runs that are out stay so when ctx is cancelled, as stopped runs without a lock, and can go on without a fleet.
-func TestFleetIsCancelled(t *testing.T) {
-	tasks, names := glyphs(4, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+// Runs that are out stay so when ctx is cancelled, as stopped runs without a lock, and can go on without workers.
+func TestWorkersIsCancelled(t *testing.T) {
+	jobs, names := glyphs(4, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Jobs: names})
 	ctx, cancel := context.WithCancel(t.Context())
 	p := newPosts(one())
-	p.spoil = func(int, remote.Delivery) []remote.Delivery { cancel(); return nil } // it is lost
+	p.spoil = func(int, remote.Result) []remote.Result { cancel(); return nil } // it is lost
 	if err := direct(t, ctx, s, p, &quiet{}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	out := 0
-	for _, task := range tasks {
-		i, err := runs.Open(s.runDir(task))
+	for _, job := range jobs {
+		i, err := runs.Open(s.runDir(job))
 		if errors.Is(err, runs.ErrNoRun) {
 			continue
 		}
@@ -282,7 +282,7 @@ func TestFleetIsCancelled(t *testing.T) {
 			t.Errorf("%+v, %v", i, err)
 		}
 		if key, err := os.ReadFile(filepath.Join(i.Dir, "private", "key")); err != nil || !slices.Equal(key, p.keys[i.Record.ID]) {
-			t.Errorf("%s: %d bytes of a key, %v", task.Name(), len(key), err)
+			t.Errorf("%s: %d bytes of a key, %v", job.Name(), len(key), err)
 		}
 	}
 	if out != 3 || releases(t, s) != 3 {
@@ -296,8 +296,8 @@ func TestFleetIsCancelled(t *testing.T) {
 
 // Runs that are out are counted as such while their coordinator is there, and then as cut off.
 func TestStatusOfRunsThatAreOut(t *testing.T) {
-	tasks, names := glyphs(4, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	jobs, names := glyphs(4, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Jobs: names})
 	look := func() Status {
 		t.Helper()
 		other, err := Look(s.dir)
@@ -305,11 +305,11 @@ func TestStatusOfRunsThatAreOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		other.experiments = s.experiments
-		scan, err := other.Scan(tasks)
+		scan, err := other.Scan(jobs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		st, err := other.Status(tasks, scan)
+		st, err := other.Status(jobs, scan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +317,7 @@ func TestStatusOfRunsThatAreOut(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	p := newPosts(one())
-	p.spoil = func(int, remote.Delivery) []remote.Delivery { cancel(); return nil }
+	p.spoil = func(int, remote.Result) []remote.Result { cancel(); return nil }
 	if err := direct(t, ctx, s, p, &quiet{}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -332,32 +332,32 @@ func TestStatusOfRunsThatAreOut(t *testing.T) {
 	}
 }
 
-// A second delivery of a run changes nothing, whatever it says, whether this process filed the first or an earlier one.
-func TestSecondDeliveries(t *testing.T) {
+// A second result of a run changes nothing, whatever it says, whether this process filed the first or an earlier one.
+func TestSecondResults(t *testing.T) {
 	_, names := glyphs(2, Variant1)
 	for _, earlier := range []bool{false, true} {
-		s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+		s := open(t, t.TempDir(), Description{Scale: small, Jobs: names})
 		p, f := newPosts(one()), &quiet{}
-		var second remote.Delivery
-		p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
+		var second remote.Result
+		p.spoil = func(number int, r remote.Result) []remote.Result {
 			if number > 0 {
-				return []remote.Delivery{d}
+				return []remote.Result{r}
 			}
-			second = remote.Delivery{Run: d.Run, Failure: "it diverged", Machine: "x", Arithmetic: d.Arithmetic}
+			second = remote.Result{Run: r.Run, Failure: "it diverged", Machine: "x", Arithmetic: r.Arithmetic}
 			if earlier {
-				return []remote.Delivery{d}
+				return []remote.Result{r}
 			}
-			return []remote.Delivery{d, second}
+			return []remote.Result{r, second}
 		}
 		if earlier {
-			p.want, p.cutAt = 1, 4 // the second order is posted
+			p.want, p.cutAt = 1, 4 // the second job is posted
 			if err := direct(t, t.Context(), s, p, f); !errors.Is(err, errCut) {
 				t.Fatal(err)
 			}
 			p.kept[second.Run] = append(p.kept[second.Run], second)
 		}
 		if err := direct(t, t.Context(), s, p, f); err != nil || len(f.texts) > 0 || len(p.kept) > 0 {
-			t.Errorf("earlier %t: %v, said %q, %d deliveries aren't done", earlier, err, f.texts, len(p.kept))
+			t.Errorf("earlier %t: %v, said %q, %d results aren't done", earlier, err, f.texts, len(p.kept))
 		}
 		for _, r := range finishedAll(t, s) {
 			if r.Machine != "another machine" {
@@ -367,10 +367,10 @@ func TestSecondDeliveries(t *testing.T) {
 	}
 }
 
-// A delivery isn't filed into another run that was put in the place of its own.
-func TestDeliveriesForOthersInTheirPlace(t *testing.T) {
-	tasks, names := glyphs(1, Variant1)
-	d := Description{Scale: small, Tasks: names}
+// A result isn't filed into another run's folder that was put in the place of its own.
+func TestResultsForOthersInTheirPlace(t *testing.T) {
+	jobs, names := glyphs(1, Variant1)
+	d := Description{Scale: small, Jobs: names}
 	s, other := open(t, t.TempDir(), d), open(t, t.TempDir(), d)
 	p := newPosts(one())
 	p.cutAt = 1 // the run is out
@@ -378,12 +378,12 @@ func TestDeliveriesForOthersInTheirPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	p = newPosts(one())
-	p.spoil = func(_ int, d remote.Delivery) []remote.Delivery {
-		in := s.runDir(tasks[0])
-		if err := errors.Join(os.Rename(in, in+"-away"), os.CopyFS(in, os.DirFS(other.runDir(tasks[0])))); err != nil {
+	p.spoil = func(_ int, r remote.Result) []remote.Result {
+		in := s.runDir(jobs[0])
+		if err := errors.Join(os.Rename(in, in+"-away"), os.CopyFS(in, os.DirFS(other.runDir(jobs[0])))); err != nil {
 			t.Error(err)
 		}
-		return []remote.Delivery{d}
+		return []remote.Result{r}
 	}
 	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, ErrOther) || len(p.done) > 0 {
 		t.Errorf("%v, done %q", err, p.done)
@@ -393,11 +393,11 @@ func TestDeliveriesForOthersInTheirPlace(t *testing.T) {
 	}
 }
 
-// A delivery that comes before the queue hands out its task, whose run was out before, waits for it. One of a run that
+// A result that comes before the queue hands out its job, whose run was out before, waits for it. One of a run that
 // was given up since is forgotten.
-func TestDeliveriesOfAnEarlierCoordinator(t *testing.T) {
-	tasks, names := glyphs(3, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+func TestResultsOfAnEarlierCoordinator(t *testing.T) {
+	jobs, names := glyphs(3, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Jobs: names})
 	p := newPosts(one())
 	p.cutAt = 4 // all are out, and none is done
 	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, errCut) {
@@ -408,15 +408,15 @@ func TestDeliveriesOfAnEarlierCoordinator(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	id := func(task Task) string {
-		i, err := runs.Open(s.runDir(task))
+	id := func(job Job) string {
+		i, err := runs.Open(s.runDir(job))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return i.Record.ID
 	}
-	ids := []string{id(tasks[0]), id(tasks[1])}
-	if err := moveAside(s.runDir(tasks[2]), cutOffSuffix); err != nil {
+	ids := []string{id(jobs[0]), id(jobs[1])}
+	if err := moveAside(s.runDir(jobs[2]), cutOffSuffix); err != nil {
 		t.Fatal(err)
 	}
 	p.want, p.cutAt = 1, 0
@@ -424,30 +424,30 @@ func TestDeliveriesOfAnEarlierCoordinator(t *testing.T) {
 	if err := direct(t, t.Context(), s, p, f); err != nil {
 		t.Fatal(err)
 	}
-	if scan, err := s.Scan(tasks); err != nil || len(scan.Finished) != 3 || releases(t, s) != 4 {
+	if scan, err := s.Scan(jobs); err != nil || len(scan.Finished) != 3 || releases(t, s) != 4 {
 		t.Errorf("%+v, %d releases, %v", scan, releases(t, s), err)
 	}
-	if now := []string{id(tasks[0]), id(tasks[1])}; !slices.Equal(now, ids) || p.carried[ids[0]] != 1 || p.carried[ids[1]] != 1 {
+	if now := []string{id(jobs[0]), id(jobs[1])}; !slices.Equal(now, ids) || p.carried[ids[0]] != 1 || p.carried[ids[1]] != 1 {
 		t.Errorf("runs %q became %q, carried out %v", ids, now, p.carried)
 	}
 	if len(f.texts) > 0 || len(p.kept) > 0 {
-		t.Errorf("said %q, %d deliveries aren't done", f.texts, len(p.kept))
+		t.Errorf("said %q, %d results aren't done", f.texts, len(p.kept))
 	}
 }
 
-// Work doesn't file a delivery of a run that another process has ended. The next call has the run as it ended.
+// Work doesn't file a result of a run that another process has ended. The next call has the run as it ended.
 func TestRunsThatEndElsewhere(t *testing.T) {
-	tasks, names := glyphs(1, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+	jobs, names := glyphs(1, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Jobs: names})
 	p := newPosts(one())
-	p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
+	p.spoil = func(number int, r remote.Result) []remote.Result {
 		if number == 0 {
-			folder, err := runs.Resume(s.runDir(tasks[0]))
+			folder, err := runs.Resume(s.runDir(jobs[0]))
 			if err := errors.Join(err, folder.Fail("a fault")); err != nil {
 				t.Error(err)
 			}
 		}
-		return []remote.Delivery{d}
+		return []remote.Result{r}
 	}
 	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, runs.ErrEnded) || len(p.done) > 0 {
 		t.Errorf("%v, done %q", err, p.done)
@@ -455,22 +455,22 @@ func TestRunsThatEndElsewhere(t *testing.T) {
 	if err := direct(t, t.Context(), s, p, &quiet{}); err != nil {
 		t.Fatal(err)
 	}
-	if scan, err := s.Scan(tasks); err != nil || len(scan.Finished) != 1 || !scan.Repeated[tasks[0]] {
+	if scan, err := s.Scan(jobs); err != nil || len(scan.Finished) != 1 || !scan.Repeated[jobs[0]] {
 		t.Errorf("%+v, %v", scan, err)
 	}
 }
 
-// A delivery that can't be filed stays with the fleet, and is filed by the next call.
-func TestDeliveriesThatCannotBeFiled(t *testing.T) {
-	tasks, names := glyphs(1, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+// A result that can't be filed stays with Workers, and is filed by the next call.
+func TestResultsThatCannotBeFiled(t *testing.T) {
+	jobs, names := glyphs(1, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Jobs: names})
 	p := newPosts(one())
-	inTheWay := filepath.Join(s.runDir(tasks[0]), "private", "run.json")
-	p.spoil = func(_ int, d remote.Delivery) []remote.Delivery {
+	inTheWay := filepath.Join(s.runDir(jobs[0]), "private", "run.json")
+	p.spoil = func(_ int, r remote.Result) []remote.Result {
 		if err := os.Mkdir(inTheWay, 0o700); err != nil {
 			t.Error(err)
 		}
-		return []remote.Delivery{d}
+		return []remote.Result{r}
 	}
 	if err := direct(t, t.Context(), s, p, &quiet{}); err == nil || len(p.done) > 0 {
 		t.Errorf("%v, done %q", err, p.done)
@@ -482,83 +482,83 @@ func TestDeliveriesThatCannotBeFiled(t *testing.T) {
 }
 
 // A run that fails is carried out once more, by another key and in another folder, and one that fails again is left.
-func TestFleetFailures(t *testing.T) {
+func TestWorkersFailures(t *testing.T) {
 	for _, c := range []struct{ failures, finished, failed int }{{1, 2, 0}, {2, 0, 1}} {
-		tasks, names := glyphs(1, Baseline, Single)
-		s := open(t, t.TempDir(), Description{Scale: small, Seed: new(uint64(7)), Tasks: names})
+		jobs, names := glyphs(1, Baseline, Single)
+		s := open(t, t.TempDir(), Description{Scale: small, Seed: new(uint64(7)), Jobs: names})
 		p := newPosts(one())
-		p.spoil = func(number int, d remote.Delivery) []remote.Delivery {
+		p.spoil = func(number int, r remote.Result) []remote.Result {
 			if number < c.failures {
-				d = remote.Delivery{Run: d.Run, Failure: "it diverged", Machine: d.Machine, Arithmetic: d.Arithmetic}
+				r = remote.Result{Run: r.Run, Failure: "it diverged", Machine: r.Machine, Arithmetic: r.Arithmetic}
 			}
-			return []remote.Delivery{d}
+			return []remote.Result{r}
 		}
 		f := &quiet{}
 		if err := direct(t, t.Context(), s, p, f); err != nil || f.failed != c.failures || f.ended != c.failures+c.finished {
 			t.Fatalf("%d failures: %v, %d runs have ended, %d without a model", c.failures, err, f.ended, f.failed)
 		}
-		scan, err := s.Scan(tasks)
-		if err != nil || len(scan.Finished) != c.finished || len(scan.Failed) != c.failed || !scan.Repeated[tasks[0]] {
+		scan, err := s.Scan(jobs)
+		if err != nil || len(scan.Finished) != c.finished || len(scan.Failed) != c.failed || !scan.Repeated[jobs[0]] {
 			t.Errorf("%d failures: %+v, %v", c.failures, scan, err)
 		}
 		if got := releases(t, s); got != 2+1-c.failed || len(p.keys) != got {
-			t.Errorf("%d failures: %d releases, %d orders", c.failures, got, len(p.keys))
+			t.Errorf("%d failures: %d releases, %d jobs", c.failures, got, len(p.keys))
 		}
 	}
 }
 
-// Deliveries that no run of the plan comes to are refused, and their orders handed out again. Nothing of them is on the
+// Results that no run of the plan has are refused, and their jobs handed out again. Nothing of them is on the
 // disk, and after a few the campaign stops.
-func TestRefusedDeliveries(t *testing.T) {
-	replace := func(name, old, by string) func(d *remote.Delivery) {
-		return func(d *remote.Delivery) {
-			text := strings.Replace(string(d.Released[name]), old, by, 1)
-			if text == string(d.Released[name]) {
+func TestRefusedResults(t *testing.T) {
+	replace := func(name, old, by string) func(r *remote.Result) {
+		return func(r *remote.Result) {
+			text := strings.Replace(string(r.Released[name]), old, by, 1)
+			if text == string(r.Released[name]) {
 				panic(fmt.Sprintf("%s has no %s: %s", name, old, text))
 			}
-			d.Released[name] = []byte(text)
+			r.Released[name] = []byte(text)
 		}
 	}
 	const privacyFile, hyperparametersFile = "privacy.json", "hyperparameters.json"
-	spoils := map[string]func(d *remote.Delivery){
-		"a path":             func(d *remote.Delivery) { d.Released["../../x"] = []byte("x") },
-		"an absolute path":   func(d *remote.Delivery) { d.Released["/tmp/x"] = []byte("x") },
-		"a hidden file":      func(d *remote.Delivery) { d.Released[".x"] = []byte("x") },
-		"no guarantee":       func(d *remote.Delivery) { delete(d.Released, privacyFile) },
-		"no files":           func(d *remote.Delivery) { d.Released = nil },
+	spoils := map[string]func(r *remote.Result){
+		"a path":             func(r *remote.Result) { r.Released["../../x"] = []byte("x") },
+		"an absolute path":   func(r *remote.Result) { r.Released["/tmp/x"] = []byte("x") },
+		"a hidden file":      func(r *remote.Result) { r.Released[".x"] = []byte("x") },
+		"no guarantee":       func(r *remote.Result) { delete(r.Released, privacyFile) },
+		"no files":           func(r *remote.Result) { r.Released = nil },
 		"a smaller epsilon":  replace(privacyFile, `"epsilon": 3.99`, `"epsilon": 3.98`),
 		"a larger epsilon":   replace(privacyFile, `"epsilon": `, `"epsilon": 1`),
 		"a second epsilon":   replace(privacyFile, `"epsilon": `, `"epsilon": 1, "epsilon": `),
 		"no epsilon":         replace(privacyFile, `"epsilon": `, `"Epsilon": `),
 		"delta":              replace(privacyFile, `"delta": `, `"delta": 1`),
 		"a guarantee":        replace(privacyFile, `"guarantee_holds": false`, `"guarantee_holds": true`),
-		"no hyperparameters": func(d *remote.Delivery) { delete(d.Released, hyperparametersFile) },
+		"no hyperparameters": func(r *remote.Result) { delete(r.Released, hyperparametersFile) },
 		"steps":              replace(hyperparametersFile, `"steps": `, `"steps": -1.`),
-		"a terminal":         func(d *remote.Delivery) { d.Machine = "\x1b[2J" },
-		"another metric":     func(d *remote.Delivery) { d.Score = release.ScoreOf("r2", 0.5) },
-		"a score above 1":    func(d *remote.Delivery) { d.Score.Value = 2 },
-		"a score below 0":    func(d *remote.Delivery) { d.Score.Value = -0.1 },
-		"no private values":  func(d *remote.Delivery) { d.Private = []byte("x") },
-		"outcomes of trials": func(d *remote.Delivery) { *d = remote.Delivery{Run: d.Run, Trials: []byte("x")} },
+		"a terminal":         func(r *remote.Result) { r.Machine = "\x1b[2J" },
+		"another metric":     func(r *remote.Result) { r.Score = release.ScoreOf("r2", 0.5) },
+		"a score above 1":    func(r *remote.Result) { r.Score.Value = 2 },
+		"a score below 0":    func(r *remote.Result) { r.Score.Value = -0.1 },
+		"no private values":  func(r *remote.Result) { r.Private = []byte("x") },
+		"outcomes of trials": func(r *remote.Result) { *r = remote.Result{Run: r.Run, Trials: []byte("x")} },
 	}
 	if !near(1, 1+1e-10) || near(1, 1+1e-8) {
 		t.Error("an epsilon may differ by rounding alone")
 	}
 	seed := uint64(7)
 	_, names := glyphs(1, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: small, Seed: &seed, Tasks: names})
+	s := open(t, t.TempDir(), Description{Scale: small, Seed: &seed, Jobs: names})
 	left := slices.Sorted(maps.Keys(spoils))
 	spoiled := ""
 	p := newPosts(one())
-	p.spoil = func(_ int, d remote.Delivery) []remote.Delivery {
+	p.spoil = func(_ int, r remote.Result) []remote.Result {
 		if len(left) == 0 {
-			return []remote.Delivery{d}
+			return []remote.Result{r}
 		}
-		d.Released = maps.Clone(d.Released)
+		r.Released = maps.Clone(r.Released)
 		spoiled = left[0]
-		spoils[spoiled](&d)
+		spoils[spoiled](&r)
 		left = left[1:]
-		return []remote.Delivery{d}
+		return []remote.Result{r}
 	}
 	stops := 0
 	for {
@@ -582,33 +582,33 @@ func TestRefusedDeliveries(t *testing.T) {
 	}
 	finishedAll(t, s)
 	if len(p.keys) != 1 {
-		t.Errorf("%d orders", len(p.keys))
+		t.Errorf("%d jobs", len(p.keys))
 	}
 }
 
-// A budget that no noise meets leaves out its own runs alone, and no order of them goes out.
-func TestFleetInfeasibleBudgets(t *testing.T) {
-	tasks, _ := glyphs(1, Variant1)
-	impossible := tasks[0]
+// A budget that no noise meets leaves out its own runs alone, and they have no job for workers.
+func TestWorkersInfeasibleBudgets(t *testing.T) {
+	jobs, _ := glyphs(1, Variant1)
+	impossible := jobs[0]
 	impossible.Epsilon = 1e-3
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: []string{impossible.Name(), tasks[0].Name()}})
+	s := open(t, t.TempDir(), Description{Scale: small, Jobs: []string{impossible.Name(), jobs[0].Name()}})
 	p, f := newPosts(one()), &quiet{}
 	if err := direct(t, t.Context(), s, p, f); err != nil {
 		t.Fatal(err)
 	}
-	scan, err := s.Scan([]Task{impossible, tasks[0]})
+	scan, err := s.Scan([]Job{impossible, jobs[0]})
 	if err != nil || len(scan.Finished) != 1 || len(p.keys) != 1 || releases(t, s) != 1 {
-		t.Errorf("%+v, %d orders, %v", scan, len(p.keys), err)
+		t.Errorf("%+v, %d jobs, %v", scan, len(p.keys), err)
 	}
 	if said := strings.Join(f.texts, "\n"); strings.Count(said, impossible.Cell.String()+" can't be run: ") != 1 {
 		t.Errorf("said %q", said)
 	}
 }
 
-// A standing budget that refuses a release stops the campaign before any order of it is out.
-func TestFleetKeepsBudgets(t *testing.T) {
-	tasks, names := glyphs(1, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+// A standing budget that refuses a release stops the campaign before any job of it is out.
+func TestWorkersKeepsBudgets(t *testing.T) {
+	jobs, names := glyphs(1, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Jobs: names})
 	l, err := ledger.Open(s.Runs())
 	if err != nil {
 		t.Fatal(err)
@@ -623,9 +623,9 @@ func TestFleetKeepsBudgets(t *testing.T) {
 	p := newPosts(one())
 	var refused *ledger.BudgetError
 	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.As(err, &refused) || len(p.keys) > 0 || releases(t, s) > 0 {
-		t.Errorf("%v, %d orders, %d releases", err, len(p.keys), releases(t, s))
+		t.Errorf("%v, %d jobs, %d releases", err, len(p.keys), releases(t, s))
 	}
-	i, err := runs.Open(s.runDir(tasks[0]))
+	i, err := runs.Open(s.runDir(jobs[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -643,20 +643,20 @@ func TestFleetKeepsBudgets(t *testing.T) {
 	finishedAll(t, s)
 }
 
-// A run that was out and has lost its key begins anew, as another release, which a warning says.
-func TestFleetWithoutAKey(t *testing.T) {
-	tasks, names := glyphs(1, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: small, Tasks: names})
+// A run that was out and has lost its key begins anew, as another release, and a note says so.
+func TestWorkersWithoutAKey(t *testing.T) {
+	jobs, names := glyphs(1, Variant1)
+	s := open(t, t.TempDir(), Description{Scale: small, Jobs: names})
 	p := newPosts(one())
 	p.cutAt = 1
 	if err := direct(t, t.Context(), s, p, &quiet{}); !errors.Is(err, errCut) {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(s.runDir(tasks[0]), "private", "key")); err != nil {
+	if err := os.Remove(filepath.Join(s.runDir(jobs[0]), "private", "key")); err != nil {
 		t.Fatal(err)
 	}
 	p, f := newPosts(one()), &quiet{}
 	if err := direct(t, t.Context(), s, p, f); err != nil || len(p.keys) != 1 || releases(t, s) != 2 || !strings.Contains(strings.Join(f.texts, ""), "lost its key") {
-		t.Errorf("%v, %d orders, %d releases, said %q", err, len(p.keys), releases(t, s), f.texts)
+		t.Errorf("%v, %d jobs, %d releases, said %q", err, len(p.keys), releases(t, s), f.texts)
 	}
 }

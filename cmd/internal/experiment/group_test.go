@@ -42,14 +42,13 @@ func (d *drawer) Remove(name string) error {
 
 func newDrawer() *drawer { return &drawer{kept: map[string][]byte{}, left: -1} }
 
-// released returns what the guarantee covers of an outcome.
+// released returns the part of an outcome that the guarantee covers.
 func released(o Outcome) Outcome {
 	o.Private = nil
 	return o
 }
 
-// several returns plans that share their data: three tunings and three trainings, of which the
-// last diverges.
+// several returns plans that share their data: three tunings and three trainings, of which the last diverges.
 func several(t *testing.T) []*Plan {
 	t.Helper()
 	settings := own(t)
@@ -75,13 +74,13 @@ func several(t *testing.T) []*Plan {
 func TestPlansSideBySide(t *testing.T) {
 	plans := several(t)
 	e := cpu.New(cpu.Options{})
-	var items []Item
+	var jobs []Job
 	recorders, stores := make([]recorder, len(plans)), make([]*drawer, len(plans))
 	for i, p := range plans {
 		stores[i] = newDrawer()
-		items = append(items, Item{p, Job{Key: p.Key(), Store: stores[i]}, &recorders[i]})
+		jobs = append(jobs, Job{p, Options{Key: p.Key(), Store: stores[i]}, &recorders[i]})
 	}
-	outcomes, err := RunAll(t.Context(), e, items)
+	outcomes, err := RunAll(t.Context(), e, jobs)
 	failed, ok := err.(tuner.PlanErrors)
 	if !ok || len(outcomes) != len(plans) {
 		t.Fatal(err)
@@ -89,7 +88,7 @@ func TestPlansSideBySide(t *testing.T) {
 	for i, p := range plans {
 		var r recorder
 		store := newDrawer()
-		want, alone := p.Run(t.Context(), e, Job{Key: p.Key(), Store: store}, &r)
+		want, alone := p.Run(t.Context(), e, Options{Key: p.Key(), Store: store}, &r)
 		if diverges := i == 4; diverges != errors.Is(alone, train.ErrDiverged) || diverges != errors.Is(failed[i], train.ErrDiverged) || !diverges && failed[i] != nil {
 			t.Errorf("plan %d: %v, alone %v", i, failed[i], alone)
 		}
@@ -111,7 +110,7 @@ func TestPlansSideBySide(t *testing.T) {
 	if reflect.DeepEqual(outcomes[0].Release.Parameters, outcomes[2].Release.Parameters) || reflect.DeepEqual(outcomes[1].Release.Parameters, outcomes[5].Release.Parameters) {
 		t.Error("two seeds release the same model")
 	}
-	again, err := RunAll(t.Context(), e, items) // all has ended: what is kept is the outcome
+	again, err := RunAll(t.Context(), e, jobs) // all has ended: what is kept is the outcome
 	if failed, ok := err.(tuner.PlanErrors); !ok || !errors.Is(failed[4], train.ErrDiverged) {
 		t.Fatal(err)
 	}
@@ -124,13 +123,13 @@ func TestPlansSideBySide(t *testing.T) {
 func TestAPlanThatIsNotReadyFailsAlone(t *testing.T) {
 	plans := several(t)[:2]
 	unready := resolve(t, false, own(t)...)
-	items := []Item{{Plan: nil}, {plans[0], Job{Key: plans[0].Key()}, nil}, {Plan: unready}, {plans[1], Job{Key: plans[1].Key()}, nil}, {Plan: plans[1]}, {Plan: plans[0]}}
-	out, err := RunAll(t.Context(), cpu.New(cpu.Options{}), items)
+	jobs := []Job{{Plan: nil}, {plans[0], Options{Key: plans[0].Key()}, nil}, {Plan: unready}, {plans[1], Options{Key: plans[1].Key()}, nil}, {Plan: plans[1]}, {Plan: plans[0]}}
+	out, err := RunAll(t.Context(), cpu.New(cpu.Options{}), jobs)
 	failed, ok := err.(tuner.PlanErrors)
 	if !ok {
 		t.Fatal(err)
 	}
-	for i, p := range items {
+	for i, p := range jobs {
 		good := i == 1 || i == 3 // the others have no data or no key
 		if good != (failed[i] == nil) || good != (out[i].Release.Parameters != nil) {
 			t.Errorf("%d, %v: %v", i, p.Plan != nil, failed[i])
@@ -140,39 +139,39 @@ func TestAPlanThatIsNotReadyFailsAlone(t *testing.T) {
 	if err := other.Load(t.Context(), nil, new(recorder)); err != nil {
 		t.Fatal(err)
 	}
-	items[2] = Item{other, Job{Key: other.Key()}, nil}
-	if out, err := RunAll(t.Context(), cpu.New(cpu.Options{}), items); err == nil || out != nil || !strings.Contains(err.Error(), "plan 2 has loaded data of its own") {
+	jobs[2] = Job{other, Options{Key: other.Key()}, nil}
+	if out, err := RunAll(t.Context(), cpu.New(cpu.Options{}), jobs); err == nil || out != nil || !strings.Contains(err.Error(), "plan 2 has loaded data of its own") {
 		t.Errorf("%v", err)
 	}
 	if out, err := RunAll(t.Context(), cpu.New(cpu.Options{}), nil); err != nil || len(out) != 0 {
-		t.Errorf("no items: %v, %v", out, err)
+		t.Errorf("no jobs: %v, %v", out, err)
 	}
 }
 
-// A store that fails stops all plans. The error names the item, whatever else is among them, and all go on afterwards.
+// A store that fails stops all plans. The error names the plan, wherever it is among them, and all go on afterwards.
 func TestAStoreThatFailsIsNamedByItsItem(t *testing.T) {
 	plans := several(t)
 	plans = append(plans[:4], plans[5])
 	e := cpu.New(cpu.Options{})
 	for culprit := range plans {
-		var items []Item
+		var jobs []Job
 		stores := make([]*drawer, len(plans))
 		for i, p := range plans {
 			stores[i] = newDrawer()
-			items = append(items, Item{p, Job{Key: p.Key(), Store: stores[i], Every: time.Hour}, nil})
+			jobs = append(jobs, Job{p, Options{Key: p.Key(), Store: stores[i], Every: time.Hour}, nil})
 		}
 		stores[culprit].left = 1 // the fingerprint
-		out, err := RunAll(t.Context(), e, items)
+		out, err := RunAll(t.Context(), e, jobs)
 		var unkept *tuner.PlanError
 		if out != nil || !errors.As(err, &unkept) || unkept.Plan != culprit || !errors.Is(err, errFull) {
 			t.Errorf("the store of %d is full: %v", culprit, err)
 		}
 		stores[culprit].left = -1
-		if out, err = RunAll(t.Context(), e, items); err != nil {
+		if out, err = RunAll(t.Context(), e, jobs); err != nil {
 			t.Fatal(err)
 		}
 		for i, p := range plans {
-			want, err := p.Run(t.Context(), e, Job{Key: p.Key()}, nil)
+			want, err := p.Run(t.Context(), e, Options{Key: p.Key()}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,11 +181,11 @@ func TestAStoreThatFailsIsNamedByItsItem(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		items[0].Job.Store = newDrawer()
-		if out, err := RunAll(ctx, e, items[:1]); out != nil || !errors.Is(err, context.Canceled) {
+		jobs[0].Options.Store = newDrawer()
+		if out, err := RunAll(ctx, e, jobs[:1]); out != nil || !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v, %v", out, err)
 		}
-		if _, err := plans[culprit].Run(t.Context(), e, Job{Key: plans[culprit].Key(), Store: &drawer{map[string][]byte{}, 1}}, nil); !errors.Is(err, errFull) || errors.As(err, &unkept) {
+		if _, err := plans[culprit].Run(t.Context(), e, Options{Key: plans[culprit].Key(), Store: &drawer{map[string][]byte{}, 1}}, nil); !errors.Is(err, errFull) || errors.As(err, &unkept) {
 			t.Errorf("alone: %v", err)
 		}
 	}
@@ -196,16 +195,16 @@ func TestAStoreThatFailsIsNamedByItsItem(t *testing.T) {
 func TestADamagedStateIsItsTrainings(t *testing.T) {
 	plans := several(t)
 	used := newDrawer()
-	if _, err := plans[0].Run(t.Context(), cpu.New(cpu.Options{}), Job{Key: plans[0].Key(), Store: used}, nil); err != nil {
+	if _, err := plans[0].Run(t.Context(), cpu.New(cpu.Options{}), Options{Key: plans[0].Key(), Store: used}, nil); err != nil {
 		t.Fatal(err)
 	}
-	others := []Item{{plans[2], Job{Key: plans[2].Key(), Store: used}, nil}, {plans[0], Job{Key: plans[0].Key()}, nil}}
+	others := []Job{{plans[2], Options{Key: plans[2].Key(), Store: used}, nil}, {plans[0], Options{Key: plans[0].Key()}, nil}}
 	if _, err := RunAll(t.Context(), cpu.New(cpu.Options{}), others); !errors.Is(err, train.ErrOtherRun) || err.(tuner.PlanErrors)[1] != nil {
 		t.Errorf("the store of another training: %v", err)
 	}
-	items := []Item{{plans[0], Job{Key: plans[0].Key(), Store: newDrawer()}, nil}, {plans[2], Job{Key: plans[2].Key()}, nil}}
-	items[0].Job.Store.(*drawer).kept["state-0"] = []byte("damaged")
-	out, err := RunAll(t.Context(), cpu.New(cpu.Options{}), items)
+	jobs := []Job{{plans[0], Options{Key: plans[0].Key(), Store: newDrawer()}, nil}, {plans[2], Options{Key: plans[2].Key()}, nil}}
+	jobs[0].Options.Store.(*drawer).kept["state-0"] = []byte("damaged")
+	out, err := RunAll(t.Context(), cpu.New(cpu.Options{}), jobs)
 	if failed, ok := err.(tuner.PlanErrors); !ok || !errors.Is(failed[0], train.ErrState) || failed[1] != nil || out[1].Release.Parameters == nil {
 		t.Errorf("%v", err)
 	}
@@ -242,7 +241,7 @@ func TestLoadFromChecks(t *testing.T) {
 			t.Errorf("another %s: loaded twice", name)
 		}
 	}
-	// What decides neither data nor model may differ.
+	// Settings that decide neither data nor model may differ.
 	p := resolve(t, false, append(replaced(settings, "privacy.noise_multiplier", "3"), "training.optimizer=dp-adam", "performance.workers=1")...)
 	if err := p.LoadFrom(loaded); err != nil || p.data != loaded.data || p.Warnings() == nil {
 		t.Errorf("%v", err)
