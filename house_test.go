@@ -49,10 +49,15 @@ var rooms = []room{
 	{"cmd/internal/figure", []string{"accountant"}},
 	{"cmd/internal/runs", []string{"internal", "accountant"}},
 	{"cmd/internal/release", []string{"internal", "train", "models", "tuner", "cmd/internal/build", "cmd/internal/figure"}},
-	{"cmd/internal/page", []string{"internal", "accountant", "train", "models", "tuner", "cmd/internal/figure", "cmd/internal/release"}},
+	{"cmd/internal/page", []string{"internal", "accountant", "train", "models", "tuner", "cmd/internal/figure", "cmd/internal/runs", "cmd/internal/release"}},
 	{"cmd/internal/experiment", []string{"internal", "accountant", "datasets", "train", "models", "tuner", "cmd/internal/settings", "cmd/internal/runs", "cmd/internal/release"}},
 	{"cmd/internal/cluster", []string{"internal", "train", "tuner", "cmd/internal/settings", "cmd/internal/release", "cmd/internal/experiment"}},
 	{"cmd/internal/reproduce", []string{"internal", "datasets", "train", "models", "tuner", "cmd/internal/settings", "cmd/internal/figure", "cmd/internal/runs", "cmd/internal/release", "cmd/internal/page", "cmd/internal/experiment", "cmd/internal/cluster"}},
+	{"cmd/internal/term", []string{"datasets", "tuner", "cmd/internal/ui", "cmd/internal/settings", "cmd/internal/release"}},
+	{"cmd/internal/engines", []string{"cpu", "cuda", "train", "cmd/internal/build", "cmd/internal/settings", "cmd/internal/term"}},
+	{"cmd/internal/suggest", []string{"datasets", "cmd/internal/settings", "cmd/internal/release", "cmd/internal/term"}},
+	{"cmd/internal/flags", []string{"datasets", "models", "cmd/internal/settings", "cmd/internal/runs", "cmd/internal/release", "cmd/internal/experiment", "cmd/internal/term"}},
+	{"cmd/internal/execution", []string{"train", "tuner", "cmd/internal/ui", "cmd/internal/build", "cmd/internal/settings", "cmd/internal/runs", "cmd/internal/release", "cmd/internal/experiment", "cmd/internal/cluster", "cmd/internal/term", "cmd/internal/engines", "cmd/internal/flags"}},
 	{"cmd/dptrain", nil}, // the command may import everything
 }
 

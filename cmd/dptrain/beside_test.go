@@ -7,14 +7,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/sirupsen/logrus"
-
-	"github.com/dptrain/dptrain/cmd/internal/experiment"
-	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/cmd/internal/engines"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/cuda"
 )
@@ -69,14 +66,14 @@ func TestErrorsHaveAnOrder(t *testing.T) {
 		code  int
 		says  string
 	}{
-		{"all wrong", noGPU, "--dataset mnist --engine cuda --epsilon 1e-6", true, codeBudget, "can't be met by any noise"},
-		{"directory and GPUs wrong", noGPU, "--dataset mnist --engine cuda", true, codeInput, "already exists"},
-		{"GPUs and data wrong", noGPU, "--dataset mnist --engine cuda", false, codeDevice, "no usable GPU"},
-		{"data and opening wrong", onFire, "--dataset mnist --engine cuda", false, codeInput, "train-images-idx3-ubyte.gz"},
-		{"opening wrong", onFire, "--engine cuda", false, codeDevice, "on fire"},
-		{"data wrong", newBox(hopper), "--dataset mnist --engine cuda", false, codeInput, "train-images-idx3-ubyte.gz"},
-		{"budget wrong", newBox(hopper), "--engine cuda --epsilon 1e-6", false, codeBudget, "can't be met by any noise"},
-		{"directory wrong", newBox(hopper), "--engine cuda", true, codeInput, "already exists"},
+		{"all wrong", noGPU, "--dataset mnist --engine cuda --epsilon 1e-6", true, term.CodeBudget, "can't be met by any noise"},
+		{"directory and GPUs wrong", noGPU, "--dataset mnist --engine cuda", true, term.CodeInput, "already exists"},
+		{"GPUs and data wrong", noGPU, "--dataset mnist --engine cuda", false, term.CodeDevice, "no usable GPU"},
+		{"data and opening wrong", onFire, "--dataset mnist --engine cuda", false, term.CodeInput, "train-images-idx3-ubyte.gz"},
+		{"opening wrong", onFire, "--engine cuda", false, term.CodeDevice, "on fire"},
+		{"data wrong", newBox(hopper), "--dataset mnist --engine cuda", false, term.CodeInput, "train-images-idx3-ubyte.gz"},
+		{"budget wrong", newBox(hopper), "--engine cuda --epsilon 1e-6", false, term.CodeBudget, "can't be met by any noise"},
+		{"directory wrong", newBox(hopper), "--engine cuda", true, term.CodeInput, "already exists"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := runtime.NumGoroutine()
@@ -116,34 +113,21 @@ func TestGPUsAreOpenedBesideAccounting(t *testing.T) {
 	b := newBox(hopper)
 	gpus := b.gpus()
 	ctx, cancel := context.WithCancel(t.Context())
-	open := gpus.open
-	gpus.open = func(o cuda.Options) (gpuEngine, error) {
+	open := gpus.Open
+	gpus.Open = func(o cuda.Options) (engines.GPU, error) {
 		defer cancel()
 		return open(o)
 	}
 	var stderr strings.Builder
-	g := &global{gpus: gpus, stdout: &checkedWriter{to: &strings.Builder{}}, stderr: &stderr}
+	g := newGlobal(gpus, &term.Output{To: &strings.Builder{}}, &stderr, ui.Screen{})
 	dir := filepath.Join(t.TempDir(), "run")
 	args := strings.Fields("tune --epsilon 1 --out " + dir) // as of writing, accounting for it takes half a second
-	if code := g.execute(ctx, args); code != codeInterrupted || stderr.String() != "dptrain: interrupted while accounting for the plan\n" {
+	if code := g.execute(ctx, args); code != term.CodeInterrupted || stderr.String() != "dptrain: interrupted while accounting for the plan\n" {
 		t.Errorf("exit code %d: %s", code, stderr.String())
 	}
 	quiet(t, before)
 	if len(b.closed) != 1 || exists(dir) {
 		t.Errorf("GPUs closed %d times, directory there: %t", len(b.closed), exists(dir))
-	}
-}
-
-// Data sets with a name are read beside accounting, and files of one's own once all that is public is printed.
-func TestOwnFilesAreReadLater(t *testing.T) {
-	for dataset, early := range map[string]bool{"glyphs": true, settings.Files: false} {
-		g := &global{gpus: newBox().gpus()}
-		p := &experiment.Plan{Experiment: settings.Experiment{Dataset: dataset}}
-		r := g.begin(t.Context(), g.console(), p)
-		if (r.data != nil) != early {
-			t.Errorf("%s: read at once: %t", dataset, !early)
-		}
-		r.end(t.Context())
 	}
 }
 
@@ -153,14 +137,14 @@ func TestOrderOfPreparationsIsNotReleased(t *testing.T) {
 	for _, late := range []time.Duration{0, 300 * time.Millisecond} {
 		b := newBox(hopper)
 		gpus := b.gpus()
-		open := gpus.open
-		gpus.open = func(o cuda.Options) (gpuEngine, error) {
+		open := gpus.Open
+		gpus.Open = func(o cuda.Options) (engines.GPU, error) {
 			time.Sleep(late)
 			return open(o)
 		}
 		args, dir := short(t, "tune", "--mu", "3")
-		g := &global{gpus: gpus, stdout: &checkedWriter{to: &strings.Builder{}}, stderr: &strings.Builder{}}
-		if code := g.execute(t.Context(), args); code != codeOK {
+		g := newGlobal(gpus, &term.Output{To: &strings.Builder{}}, &strings.Builder{}, ui.Screen{})
+		if code := g.execute(t.Context(), args); code != term.CodeOK {
 			t.Fatal(code)
 		}
 		got := ""
@@ -177,36 +161,5 @@ func TestOrderOfPreparationsIsNotReleased(t *testing.T) {
 		if got != want {
 			t.Errorf("GPUs open %v later, and something else is released", late)
 		}
-	}
-}
-
-// Until it is awaited, a computation goes on after progress, which isn't shown, and stops at a note.
-func TestPendingShowsNothing(t *testing.T) {
-	events := make(chan string, 9)
-	ctx := t.Context()
-	var shown strings.Builder
-	console := ui.New(&shown, true, logrus.InfoLevel)
-	p := begin(ctx, new(sync.WaitGroup), newFollower(ctx, console), func(f *follower) (int, error) {
-		f.Progress(1, 2, "early")
-		events <- "after progress"
-		f.show(func() { events <- "note" })
-		events <- "after note"
-		f.Progress(1, 2, "late")
-		return 3, nil
-	})
-	if got := <-events; got != "after progress" {
-		t.Error(got)
-	}
-	select {
-	case got := <-events:
-		t.Errorf("%q before it is awaited", got)
-	case <-time.After(20 * time.Millisecond):
-	}
-	// In either order.
-	if got, err := p.await(ctx, "counting"); got != 3 || err != nil || len(<-events)+len(<-events) != len("note"+"after note") {
-		t.Errorf("%d, %v", got, err)
-	}
-	if strings.Contains(shown.String(), "early") || !strings.Contains(shown.String(), "late") {
-		t.Errorf("shown: %q", shown.String())
 	}
 }

@@ -9,14 +9,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cmd/internal/execution"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/flags"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 // accountOptions say which plan to account for. No command here touches data.
 type accountOptions struct {
-	givenSettings
+	flags.Settings
 	single   bool
 	steps    int
 	group    int     // rows of one unit
@@ -34,7 +37,7 @@ type accounted struct {
 var notAccounted = []string{"model", "clipping-norm", "optimizer", "momentum", "weight-decay", "schedule", "warmup", "accumulate", "average", "tune", "search", "largest-final-rate", "division", "fixed", "learning-rate", "holdout", "workers", "engine", "devices"}
 
 func newAccountCommand(g *global) *cobra.Command {
-	cmd := group(&cobra.Command{
+	cmd := term.Group(&cobra.Command{
 		Use:   "account",
 		Short: "Compute what a plan costs, or what a budget allows",
 		Long: `Compute what a plan costs, or what a budget allows, without touching data.
@@ -66,29 +69,29 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 	cmd := &cobra.Command{
 		Use:   name,
 		Short: short,
-		Args:  noArgs,
+		Args:  term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if opts.group < 1 || opts.group > accountant.MaxRows {
-				return usagef("--group: must be a whole number from 1 to %d, got %d", accountant.MaxRows, opts.group)
+				return term.Usagef("--group: must be a whole number from 1 to %d, got %d", accountant.MaxRows, opts.group)
 			}
 			if opts.steps < 0 {
-				return usagef("--steps: must be a number above 0, got %d", opts.steps)
+				return term.Usagef("--steps: must be a number above 0, got %d", opts.steps)
 			}
-			e, err := opts.resolve()
+			e, err := opts.Resolve()
 			if err != nil {
 				return err
 			}
 			if err := oneKindOfRun(e); err != nil {
 				return err
 			}
-			a, err := await(cmd.Context(), accounting, func() (*accounted, error) { return run(opts, e) })
+			a, err := term.Await(cmd.Context(), execution.Accounting, func() (*accounted, error) { return run(opts, e) })
 			if err != nil {
 				return err
 			}
-			return g.print(a.result, a.text)
+			return g.Print(a.result, a.text)
 		},
 	}
-	opts.addFlags(cmd, append(except, notAccounted...)...)
+	opts.Add(cmd, append(except, notAccounted...)...)
 	fs := cmd.Flags()
 	if name != "compare" {
 		fs.BoolVar(&opts.single, "single", false, "one training run, no tuning")
@@ -110,9 +113,9 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 func oneKindOfRun(e settings.Experiment) error {
 	switch {
 	case e.Privacy.Fixed != settings.FixedEpochs:
-		return usagef("privacy.fixed: account wants epochs; account steps finds the steps that noise allows")
+		return term.Usagef("privacy.fixed: account wants epochs; account steps finds the steps that noise allows")
 	case e.Tunes(settings.TuneBatch) || e.Tunes(settings.TuneEpochs) || e.Tuning.Search != settings.SearchGrid:
-		return usagef("tuning.tune: account speaks of one sampling rate and one number of steps; dptrain tune --dry-run accounts for more")
+		return term.Usagef("tuning.tune: account speaks of one sampling rate and one number of steps; dptrain tune --dry-run accounts for more")
 	}
 	return nil
 }
@@ -160,20 +163,17 @@ func (o accountOptions) result(e settings.Experiment, noise float64, steps int, 
 }
 
 func (r accountResult) print(w io.Writer, answer, value string) {
-	rows(w,
-		[2]string{answer, value},
-		[2]string{"plan", fmt.Sprintf("%s; %d steps at sampling rate %v, noise multiplier %s", r.Plan, r.Steps, r.SamplingRate, exact(r.NoiseMultiplier))},
-		[2]string{"guarantee", fmt.Sprintf("epsilon %s at delta %s", release.Up(r.Epsilon), exact(r.Delta))},
-		[2]string{"bound", fmt.Sprintf("%s (%s accounting)", r.Bound, r.Accounting)},
-	)
+	term.Rows(w, release.Facts{
+		{answer, value},
+		{"plan", fmt.Sprintf("%s; %d steps at sampling rate %v, noise multiplier %s", r.Plan, r.Steps, r.SamplingRate, release.Exact(r.NoiseMultiplier))},
+		{"guarantee", release.EpsilonAt(r.Epsilon, r.Delta)},
+		{"bound", fmt.Sprintf("%s (%s accounting)", r.Bound, r.Accounting)},
+	})
 }
-
-// exact prints every digit: noise multipliers are made to be used again.
-func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func givenNoise(e settings.Experiment) (float64, error) {
 	if e.Privacy.NoiseMultiplier == nil {
-		return 0, usagef("no noise multiplier; give --noise-multiplier, or find one by dptrain account noise")
+		return 0, term.Usagef("no noise multiplier; give --noise-multiplier, or find one by dptrain account noise")
 	}
 	return *e.Privacy.NoiseMultiplier, nil
 }
@@ -186,7 +186,7 @@ func runAccountEpsilon(o accountOptions, e settings.Experiment) (*accounted, err
 }
 
 func runAccountNoise(o accountOptions, e settings.Experiment) (*accounted, error) {
-	return runAccountPlan(o, e, "noise multiplier", func(r accountResult) string { return exact(r.NoiseMultiplier) })
+	return runAccountPlan(o, e, "noise multiplier", func(r accountResult) string { return release.Exact(r.NoiseMultiplier) })
 }
 
 // runAccountPlan settles noise and epsilon of a plan by whichever of the two is given.
@@ -224,7 +224,7 @@ func runAccountDelta(o accountOptions, e settings.Experiment) (*accounted, error
 		return nil, fmt.Errorf("account for the plan: %w", err)
 	}
 	r := o.result(e, noise, steps, guarantee)
-	return &accounted{r, func(w io.Writer) { r.print(w, "delta", exact(r.Delta)) }}, nil
+	return &accounted{r, func(w io.Writer) { r.print(w, "delta", release.Exact(r.Delta)) }}, nil
 }
 
 func runAccountSteps(o accountOptions, e settings.Experiment) (*accounted, error) {
@@ -242,11 +242,11 @@ func runAccountSteps(o accountOptions, e settings.Experiment) (*accounted, error
 	steps, err := accountant.CalibrateSteps(o.epsilon, e.Privacy.Delta, experiment.Accounting(e.Privacy), event)
 	switch {
 	case errors.Is(err, accountant.ErrUnbounded):
-		return nil, usagef("epsilon %v allows any number of steps with noise multiplier %v", o.epsilon, noise)
+		return nil, term.Usagef("epsilon %v allows any number of steps with noise multiplier %v", o.epsilon, noise)
 	case err != nil:
 		return nil, fmt.Errorf("find the steps for epsilon %v: %w", o.epsilon, err)
 	case steps == 0:
-		return nil, coded(codeBudget, fmt.Errorf("epsilon %v at delta %v doesn't allow one step with noise multiplier %v; give more noise or a larger epsilon", o.epsilon, e.Privacy.Delta, noise))
+		return nil, term.Coded(term.CodeBudget, fmt.Errorf("epsilon %v at delta %v doesn't allow one step with noise multiplier %v; give more noise or a larger epsilon", o.epsilon, e.Privacy.Delta, noise))
 	}
 	guarantee, err := accountant.Epsilon(event(steps), e.Privacy.Delta, experiment.Accounting(e.Privacy))
 	if err != nil {
@@ -258,7 +258,7 @@ func runAccountSteps(o accountOptions, e settings.Experiment) (*accounted, error
 
 func (o accountOptions) checkEpsilon() error {
 	if !(o.epsilon > 0) {
-		return usagef("--epsilon: must be a number above 0, got %v", o.epsilon)
+		return term.Usagef("--epsilon: must be a number above 0, got %v", o.epsilon)
 	}
 	return nil
 }

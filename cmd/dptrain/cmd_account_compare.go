@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 const compareLong = `All methods side by side: epsilon at a noise, or noise for an epsilon.
@@ -46,7 +47,7 @@ var (
 // needs for the given epsilon.
 func runAccountCompare(o accountOptions, e settings.Experiment) (*accounted, error) {
 	if o.attained && e.Privacy.NoiseMultiplier == nil {
-		return nil, usagef("--attained compares epsilons; give --noise-multiplier")
+		return nil, term.Usagef("--attained compares epsilons; give --noise-multiplier")
 	}
 	steps, err := o.stepsOf(e)
 	if err != nil {
@@ -163,7 +164,7 @@ func printComparison(w io.Writer, methods []comparison, what string, modes []str
 			}
 			line = append(line, text)
 		}
-		lines = append(lines, append(line, whole(m.Gradients)))
+		lines = append(lines, append(line, release.Whole(m.Gradients)))
 	}
-	columns(w, lines...)
+	term.Columns(w, lines...)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/cmd/internal/accounteval"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 func newAccountEvalCommand(g *global) *cobra.Command {
@@ -28,8 +29,8 @@ A line that makes no sense gets {"id": 1, "error": "..."}, and the rest go on.
 
 Functions: ` + strings.Join(accounteval.Functions(), ", ") + `.`,
 		Example: `  dptrain account eval <questions.jsonl >answers.jsonl`,
-		Args:    noArgs,
-		RunE:    func(*cobra.Command, []string) error { return runAccountEval(os.Stdin, g.stdout) },
+		Args:    term.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return runAccountEval(os.Stdin, g.Out) },
 	}
 }
 
@@ -61,7 +62,7 @@ func runAccountEval(in io.Reader, out io.Writer) error {
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return coded(codeInput, fmt.Errorf("read questions: %w", err))
+		return term.Inputf("read questions: %w", err)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 func TestAccountEval(t *testing.T) {
@@ -64,7 +66,7 @@ func TestAccountEvalLongLine(t *testing.T) {
 	const question = `{"id": 7, "function": "rdp_to_epsilon", "params": {"alpha": 2, "rdp": 0, "delta": 0.5}}`
 	var out bytes.Buffer
 	err := runAccountEval(strings.NewReader(question+"\n"+strings.Repeat("x", mostQuestion+1)), &out)
-	if exitCode(err) != codeInput || strings.Count(out.String(), `"value"`) != 1 {
+	if exitCode(err) != term.CodeInput || strings.Count(out.String(), `"value"`) != 1 {
 		t.Errorf("%v, %s", err, out.String())
 	}
 }

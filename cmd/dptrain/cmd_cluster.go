@@ -9,15 +9,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/cmd/internal/cluster"
+	"github.com/dptrain/dptrain/cmd/internal/execution"
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 func newClusterCommand(g *global) *cobra.Command {
-	cmd := group(&cobra.Command{
+	cmd := term.Group(&cobra.Command{
 		Use:   "cluster",
 		Short: "Set up what workers on several machines connect by, and see what they do",
 		Long: `Set up what workers on several machines connect by, and see what they do.
@@ -46,7 +50,7 @@ coordinators and workers connect by, cluster.yaml. A server that is started agai
 same folder goes on, at the same address.`,
 		Example: `  dptrain cluster serve --dir cluster --listen :4222
   dptrain worker --cluster cluster/cluster.yaml`,
-		Args: noArgs,
+		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runClusterServe(cmd.Context(), g, dir, listen, advertise)
 		},
@@ -59,22 +63,24 @@ same folder goes on, at the same address.`,
 }
 
 func runClusterServe(ctx context.Context, g *global, dir, listen, advertise string) error {
-	if err := errors.Join(checkListen(listen), checkAdvertise(advertise)); err != nil {
+	if err := errors.Join(execution.CheckListen(listen), execution.CheckAdvertise(advertise)); err != nil {
 		return err
 	}
 	server, err := cluster.Embed(dir, listen, advertise)
 	if err != nil {
-		return coded(codeInput, err)
+		return term.Input(err)
 	}
 	r := struct {
 		URL  string `json:"url"`
 		File string `json:"file"`
 	}{server.File.URL, filepath.Join(dir, cluster.FileName)}
-	if err := g.print(r, func(w io.Writer) { rows(w, [2]string{"server", r.URL}, [2]string{"file", relative(r.File)}) }); err != nil {
+	if err := g.Print(r, func(w io.Writer) {
+		term.Rows(w, release.Facts{{"server", r.URL}, {"file", term.Relative(r.File)}})
+	}); err != nil {
 		return errors.Join(err, server.Close())
 	}
 	<-ctx.Done()
-	return errors.Join(errInterrupted, server.Close())
+	return errors.Join(term.ErrInterrupted, server.Close())
 }
 
 func newClusterNewCommand(g *global) *cobra.Command {
@@ -86,7 +92,7 @@ func newClusterNewCommand(g *global) *cobra.Command {
 have JetStream and TLS, and know the public part of the key, which is printed.`,
 		Example: `  dptrain cluster new --url tls://host:4222 --out cluster.yaml
   dptrain cluster new --url tls://host:4222 --ca ca.pem --out cluster.yaml`,
-		Args: noArgs,
+		Args: term.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return runClusterNew(g, url, out, ca) },
 	}
 	cmd.Flags().StringVar(&url, "url", "", "`address` of the server, such as tls://host:4222")
@@ -97,62 +103,64 @@ have JetStream and TLS, and know the public part of the key, which is printed.`,
 
 func runClusterNew(g *global, url, out, ca string) error {
 	if url == "" {
-		return usagef("--url says where the server is, such as tls://host:4222")
+		return term.Usagef("--url says where the server is, such as tls://host:4222")
 	}
 	if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
-		return coded(codeInput, fmt.Errorf("%s is there already; give another file by --out", out))
+		return term.Inputf("%s is there already; give another file by --out", out)
 	}
 	f, public, err := cluster.NewFile(url)
 	if err != nil {
-		return usagef("--url: %w", err)
+		return term.Usagef("--url: %w", err)
 	}
 	if ca != "" {
 		text, err := os.ReadFile(ca)
 		if err != nil {
-			return coded(codeInput, fmt.Errorf("--ca: %w", err))
+			return term.Inputf("--ca: %w", err)
 		}
 		f.CA = string(text)
 	}
 	if err := f.Write(out); err != nil {
-		return coded(codeInput, err)
+		return term.Input(err)
 	}
 	r := struct {
 		File string `json:"file"`
 		NKey string `json:"public_nkey"`
 	}{out, public}
-	return g.print(r, func(w io.Writer) {
-		rows(w, [2]string{"file", relative(out)}, [2]string{"key", public},
-			[2]string{"server", "authorization { users: [ { nkey: " + public + " } ] }"})
+	return g.Print(r, func(w io.Writer) {
+		term.Rows(w, release.Facts{
+			{"file", term.Relative(out)}, {"key", public},
+			{"server", "authorization { users: [ { nkey: " + public + " } ] }"},
+		})
 	})
 }
 
 func newClusterStatusCommand(g *global) *cobra.Command {
-	var c clusterFlags
+	var c execution.Cluster
 	cmd := &cobra.Command{
 		Use:     "status",
 		Short:   "List a cluster's workers, and count its jobs",
 		Long:    "List a cluster's workers, what each is at, and count the jobs that wait.\n\nWhile a tuning is under way, these counts tell the number of its trials, which is\nprivate: keep the output like the data.",
 		Example: "  dptrain cluster status --cluster reproduction/cluster/cluster.yaml",
-		Args:    noArgs,
+		Args:    term.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runClusterStatus(cmd.Context(), g, c) },
 	}
-	c.addJoining(cmd, "the cluster's `file`")
+	c.AddJoining(cmd, "the cluster's `file`")
 	return cmd
 }
 
-func runClusterStatus(ctx context.Context, g *global, c clusterFlags) error {
-	if c.cluster == "" || c.cluster == embeddedCluster {
-		return usagef("--cluster says which: its file, such as reproduction/cluster/cluster.yaml")
+func runClusterStatus(ctx context.Context, g *global, c execution.Cluster) error {
+	if c.File == "" || c.File == execution.Embedded {
+		return term.Usagef("--cluster says which: its file, such as reproduction/cluster/cluster.yaml")
 	}
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return err
 	}
-	file, err := c.file()
+	file, err := c.Read()
 	if err != nil {
 		return err
 	}
-	s, err := await(ctx, "asking the server", func() (cluster.Status, error) {
-		conn, err := connect(ctx, file, "dptrain cluster status", func(string) {})
+	s, err := term.Await(ctx, "asking the server", func() (cluster.Status, error) {
+		conn, err := execution.Connect(ctx, file, "dptrain cluster status", func(string) {})
 		if err != nil {
 			return cluster.Status{}, err
 		}
@@ -160,22 +168,23 @@ func runClusterStatus(ctx context.Context, g *global, c clusterFlags) error {
 		return conn.Status(ctx)
 	})
 	if err != nil {
-		return ofCluster(err)
+		return execution.OfCluster(err)
 	}
-	return g.print(s, func(w io.Writer) { printClusterStatus(w, s) })
+	return g.Print(s, func(w io.Writer) { printClusterStatus(w, s) })
 }
 
 func printClusterStatus(w io.Writer, s cluster.Status) {
-	rows(w, [2]string{"waiting", fmt.Sprint(s.Waiting)}, [2]string{"under way", fmt.Sprint(s.UnderWay)}, [2]string{"results", fmt.Sprint(s.Results)},
-		[2]string{"workers", fmt.Sprint(len(s.Workers))})
+	term.Rows(w, release.Facts{
+		{"waiting", fmt.Sprint(s.Waiting)}, {"under way", fmt.Sprint(s.UnderWay)}, {"results", fmt.Sprint(s.Results)},
+		{"workers", fmt.Sprint(len(s.Workers))},
+	})
 	if len(s.Workers) == 0 {
 		return
 	}
 	fmt.Fprintln(w)
-	tw := aligned(w)
-	fmt.Fprintln(tw, "WORKER\tAT ONCE\tUNDER WAY\tDONE\tOF THIS\tMACHINE")
+	lines := [][]string{{"WORKER", "AT ONCE", "UNDER WAY", "DONE", "OF THIS", "MACHINE"}}
 	for _, p := range s.Workers {
-		fmt.Fprintf(tw, "%s\t%d\t%d\t%d\t%.0f %%\t%s\n", cleaned(p.Name()), p.GroupSize, len(p.Jobs), p.Done, 100*p.Share, cleaned(strings.TrimSpace(cmp.Or(p.Machine, "unknown"))))
+		lines = append(lines, []string{p.Name(), strconv.Itoa(p.GroupSize), strconv.Itoa(len(p.Jobs)), fmt.Sprint(p.Done), fmt.Sprintf("%.0f %%", 100*p.Share), strings.TrimSpace(cmp.Or(p.Machine, "unknown"))})
 	}
-	tw.Flush()
+	term.Columns(w, lines...)
 }

@@ -11,11 +11,12 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/datasets"
 )
 
 func newDataCommand(g *global) *cobra.Command {
-	cmd := group(&cobra.Command{
+	cmd := term.Group(&cobra.Command{
 		Use:   "data",
 		Short: "List, download and verify data sets; describe public files of your own",
 		Long: `List, download and verify data sets, and the weights of networks that their features are made with.
@@ -39,20 +40,20 @@ CIFAR-10 is trained on as features of resnet20, which has to be fetched too.`,
 		&cobra.Command{
 			Use:   "list",
 			Short: "What can be trained on, and where it is",
-			Args:  noArgs,
+			Args:  term.NoArgs,
 			RunE:  func(*cobra.Command, []string) error { return runDataList(g) },
 		},
 		&cobra.Command{
 			Use:               "fetch NAME",
 			Short:             "Download a data set, or what is missing of it, and verify it",
-			Args:              takes(1, 1, "the name of one data set"),
+			Args:              term.Takes(1, 1, "the name of one data set"),
 			ValidArgsFunction: cobra.FixedCompletions(datasets.AllNames(), cobra.ShellCompDirectiveNoFileComp),
 			RunE:              func(cmd *cobra.Command, args []string) error { return runDataFetch(cmd.Context(), g, args[0]) },
 		},
 		&cobra.Command{
 			Use:               "verify [NAME]",
 			Short:             "Compare the files of one data set, or of all that are here, with their checksums",
-			Args:              takes(0, 1, "the name of one data set"),
+			Args:              term.Takes(0, 1, "the name of one data set"),
 			ValidArgsFunction: cobra.FixedCompletions(datasets.AllNames(), cobra.ShellCompDirectiveNoFileComp),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				if len(args) == 0 {
@@ -70,7 +71,7 @@ func runDataList(g *global) error {
 	if err != nil {
 		return err
 	}
-	return g.print(infos, func(w io.Writer) {
+	return g.Print(infos, func(w io.Writer) {
 		sets := [][]string{{"NAME", "TRAINING", "TEST", "CLASSES", "SIZE", "WHERE", "DESCRIPTION"}}
 		weights := [][]string{{"WEIGHTS", "SIZE", "WHERE", "DESCRIPTION"}}
 		sources := [][]string{{"NAME", "SOURCE", "LICENCE"}}
@@ -82,11 +83,11 @@ func runDataList(g *global) error {
 			}
 			sources = append(sources, []string{i.Name, i.Source, i.Licence})
 		}
-		columns(w, sets...)
+		term.Columns(w, sets...)
 		fmt.Fprintln(w)
-		columns(w, weights...)
+		term.Columns(w, weights...)
 		fmt.Fprintln(w)
-		columns(w, sources...)
+		term.Columns(w, sources...)
 	})
 }
 
@@ -110,7 +111,7 @@ func megabytes(n int64) string {
 }
 
 func runDataFetch(ctx context.Context, g *global, name string) error {
-	_, err := follow(ctx, g.console(), "fetching "+name, func(f *follower) (any, error) {
+	_, err := term.Follow(ctx, g.Console(), "fetching "+name, func(f *term.Follower) (any, error) {
 		return nil, datasets.Fetch(ctx, name, datasets.Options{Progress: experiment.Downloads(f)})
 	})
 	if err != nil {
@@ -149,7 +150,7 @@ func runDataVerifyAll(ctx context.Context, g *global) error {
 }
 
 func verify(ctx context.Context, name string) ([]verified, error) {
-	files, err := await(ctx, "verifying "+name, func() ([]datasets.FileStatus, error) {
+	files, err := term.Await(ctx, "verifying "+name, func() ([]datasets.FileStatus, error) {
 		return datasets.Verify(ctx, name, datasets.Options{})
 	})
 	if err != nil {
@@ -164,7 +165,7 @@ func verify(ctx context.Context, name string) ([]verified, error) {
 
 // reportVerified prints the state of every file, and returns an error for the first missing or damaged one.
 func reportVerified(g *global, files []verified) error {
-	err := g.print(files, func(w io.Writer) {
+	err := g.Print(files, func(w io.Writer) {
 		var lines [][]string
 		for _, f := range files {
 			line := []string{string(f.State), f.Dataset, f.Name, f.Path}
@@ -176,7 +177,7 @@ func reportVerified(g *global, files []verified) error {
 			}
 			lines = append(lines, line)
 		}
-		columns(w, lines...)
+		term.Columns(w, lines...)
 	})
 	if err != nil {
 		return err
@@ -184,12 +185,12 @@ func reportVerified(g *global, files []verified) error {
 	for _, f := range files {
 		switch f.State {
 		case datasets.Missing:
-			return coded(codeInput, fmt.Errorf("%s: %s is missing; get it by dptrain data fetch %[1]s", f.Dataset, f.Name))
+			return term.Inputf("%s: %s is missing; get it by dptrain data fetch %[1]s", f.Dataset, f.Name)
 		case datasets.Corrupt:
 			if f.Note != "" {
-				return coded(codeInput, fmt.Errorf("%s: %s; remove the folder and run dptrain data fetch %[1]s", f.Dataset, f.Note))
+				return term.Inputf("%s: %s; remove the folder and run dptrain data fetch %[1]s", f.Dataset, f.Note)
 			}
-			return coded(codeInput, fmt.Errorf("%s: %s is damaged or another edition; remove it and run dptrain data fetch %[1]s", f.Dataset, f.Path))
+			return term.Inputf("%s: %s is damaged or another edition; remove it and run dptrain data fetch %[1]s", f.Dataset, f.Path)
 		}
 	}
 	return nil

@@ -8,17 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/flags"
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/suggest"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/datasets/table"
 )
 
-type describeOptions struct {
-	label, task string
-	ignore      []string
-}
-
 func newDataDescribeCommand(g *global) *cobra.Command {
-	var opts describeOptions
+	var opts suggest.Options
 	cmd := &cobra.Command{
 		Use:   "describe PUBLIC-FILE",
 		Short: "Suggest settings for files of your own, from a public file alone",
@@ -35,32 +33,32 @@ described like this: take constants from what is generally known.
 
 The result is a settings file for --config, to read and change.
 
-` + exitCodes,
+` + term.ExitCodes,
 		Example: `  dptrain data describe public.csv --label outcome >mine.yaml
   dptrain data describe public.csv --label visits --task regression --ignore name,phone >mine.yaml
   dptrain tune --config mine.yaml --train private.csv`,
-		Args: takes(1, 1, "one public file"),
+		Args: term.Takes(1, 1, "one public file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runDataDescribe(cmd.Context(), g, opts, args[0]) },
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&opts.label, "label", "", "`column` that holds the labels")
-	fs.StringVar(&opts.task, "task", "", "classification or regression; without it the labels decide")
-	fs.StringSliceVar(&opts.ignore, "ignore", nil, "columns to leave out besides those that teach a model nothing: a `list`")
-	complete(cmd, "task", release.Classification, release.Regression)
+	fs.StringVar(&opts.Label, "label", "", "`column` that holds the labels")
+	fs.StringVar(&opts.Task, "task", "", "classification or regression; without it the labels decide")
+	fs.StringSliceVar(&opts.Ignore, "ignore", nil, "columns to leave out besides those that teach a model nothing: a `list`")
+	flags.Complete(cmd, "task", release.Classification, release.Regression)
 	return cmd
 }
 
-func runDataDescribe(ctx context.Context, g *global, opts describeOptions, file string) error {
-	if opts.task != "" && opts.task != release.Classification && opts.task != release.Regression {
-		return unknown("task", opts.task, []string{release.Classification, release.Regression})
+func runDataDescribe(ctx context.Context, g *global, opts suggest.Options, file string) error {
+	if opts.Task != "" && opts.Task != release.Classification && opts.Task != release.Regression {
+		return term.Unknown("task", opts.Task, []string{release.Classification, release.Regression})
 	}
-	g.console().Log().Warnf("what follows was read off %s: use it only if the file is public", file)
+	g.Console().Log().Warnf("what follows was read off %s: use it only if the file is public", file)
 	type suggestion struct {
 		described table.Description
 		settings  string
 	}
-	s, err := await(ctx, "reading "+file, func() (s suggestion, err error) {
+	s, err := term.Await(ctx, "reading "+file, func() (s suggestion, err error) {
 		public, err := table.Open(file)
 		if err != nil {
 			return s, err
@@ -70,16 +68,16 @@ func runDataDescribe(ctx context.Context, g *global, opts describeOptions, file 
 			return s, err
 		}
 		if public.Unnamed() {
-			g.console().Log().Infof("the first column of %s has no name and holds row numbers or names; it is left out", file)
+			g.Console().Log().Infof("the first column of %s has no name and holds row numbers or names; it is left out", file)
 		}
-		settings, err := suggest(file, s.described, opts)
+		settings, err := suggest.Describe(file, s.described, opts)
 		if err == nil {
-			s.settings, err = settings.yaml()
+			s.settings, err = settings.YAML()
 		}
 		return s, err
 	})
 	if err != nil {
 		return err
 	}
-	return g.print(s.described, func(w io.Writer) { fmt.Fprint(w, s.settings) })
+	return g.Print(s.described, func(w io.Writer) { fmt.Fprint(w, s.settings) })
 }

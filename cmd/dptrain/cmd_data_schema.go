@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/cmd/internal/suggest"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/datasets/table"
 )
 
@@ -46,10 +47,10 @@ CSV: '"height: cm":number:40..220'.
 
 The result is a settings file for --config, to read and change.
 
-` + exitCodes,
+` + term.ExitCodes,
 		Example: `  dptrain data schema --columns 'age:number:0..120,sex:F|M,job:a|b|*,income:0|1' --label income >mine.yaml
   dptrain tune --config mine.yaml --train private.csv --holdout 0.1`,
-		Args: noArgs,
+		Args: term.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return runDataSchema(g, opts) },
 	}
 	fs := cmd.Flags()
@@ -62,32 +63,19 @@ The result is a settings file for --config, to read and change.
 func runDataSchema(g *global, opts schemaOptions) error {
 	switch {
 	case opts.columns == "":
-		return usagef("--columns: none; list them, as in --columns 'age:number:0..120,sex:F|M,income:0|1'")
+		return term.Usagef("--columns: none; list them, as in --columns 'age:number:0..120,sex:F|M,income:0|1'")
 	case opts.label == "":
-		return usagef("--label: none; name the column that holds the labels")
+		return term.Usagef("--label: none; name the column that holds the labels")
 	}
 	o, err := table.ParseColumns(opts.columns, opts.label)
 	if err != nil {
 		var option *table.OptionError
 		if errors.As(err, &option) {
-			return usagef("--%w", option)
+			return term.Usagef("--%w", option)
 		}
 		return err
 	}
-	s := dataSettings{
-		head: []string{
-			"Written by dptrain data schema. All of it is public, and released with the model: take it from common knowledge,",
-			"never from private rows.",
-		},
-		data: settings.Data{
-			Label: o.Label, Task: string(o.Task), Classes: o.Classes, Ignore: o.Ignore, Columns: o.Columns, Text: o.Text, Shapes: o.Shapes,
-			Categories: o.Categories, Missing: missingSettings(o.Missing), Clip: o.Clip, Scale: o.Scale,
-		},
-		columns: o.Columns,
-	}
-	s.remarkf("clip", "", "values beyond these are taken as the nearer of the two")
-	s.remarkf("scale", "", "(value - first)/second, which makes the range about -1.7 to 1.7")
-	text, err := s.yaml()
+	text, err := suggest.Columns(o).YAML()
 	if err != nil {
 		return err
 	}
@@ -95,5 +83,5 @@ func runDataSchema(g *global, opts schemaOptions) error {
 	if err := yaml.Unmarshal([]byte(text), &settings); err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
-	return g.print(settings, func(w io.Writer) { fmt.Fprint(w, text) })
+	return g.Print(settings, func(w io.Writer) { fmt.Fprint(w, text) })
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/cuda"
 )
 
@@ -56,13 +57,13 @@ insists on GPUs, by --engine cuda or by --devices, exits with 7 instead.`,
 		Example: `  dptrain devices
   dptrain devices --json
   dptrain tune --dataset mnist --devices 0,1`,
-		Args: noArgs,
+		Args: term.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return runDevices(g) },
 	}
 }
 
 func runDevices(g *global) error {
-	all, err := g.gpus.list()
+	all, err := g.gpus.List()
 	r := devicesResult{Devices: []deviceResult{}}
 	switch {
 	case errors.Is(err, cuda.ErrNoDevice):
@@ -73,7 +74,7 @@ func runDevices(g *global) error {
 	for n, info := range all {
 		r.Devices = append(r.Devices, newDeviceResult(n, info))
 	}
-	return g.print(r, r.print)
+	return g.Print(r, r.print)
 }
 
 func newDeviceResult(number int, i cuda.Info) deviceResult {
@@ -102,16 +103,16 @@ func (r devicesResult) print(w io.Writer) {
 			}
 			lines = append(lines, []string{strconv.Itoa(d.Number), d.Name, fmt.Sprintf("%.1f GiB", float64(d.Memory)/(1<<30)), d.ComputeCapability, strconv.Itoa(d.Multiprocessors), d.CUDA, usable})
 		}
-		columns(w, lines...)
+		term.Columns(w, lines...)
 	}
 	if slices.ContainsFunc(r.Devices, func(d deviceResult) bool { return d.Usable }) {
 		return
 	}
 	if r.Problem != "" {
-		sentence(w, r.Problem)
+		term.Sentence(w, r.Problem)
 	}
 	if hidden, ok := os.LookupEnv("CUDA_VISIBLE_DEVICES"); ok {
-		sentence(w, fmt.Sprintf("The environment variable CUDA_VISIBLE_DEVICES is %q, which hides all other GPUs.", hidden))
+		term.Sentence(w, fmt.Sprintf("The environment variable CUDA_VISIBLE_DEVICES is %q, which hides all other GPUs.", hidden))
 	}
 	fmt.Fprintf(w, "Training runs on the CPU.\n\n%s\n", needs)
 }

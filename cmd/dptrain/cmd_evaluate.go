@@ -8,9 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/engines"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/release/scores"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/train"
@@ -64,11 +67,11 @@ private training rows it is a private statistic, which the guarantee doesn't
 cover: don't publish it. A warning says so for a file with the training file's
 name.
 
-` + exitCodes,
+` + term.ExitCodes,
 		Example: `  dptrain evaluate runs/files-20261122-100352 held-out.csv
   dptrain evaluate runs/mnist-20261122-100352 --json
   dptrain evaluate runs/mnist-20261122-100352 images-idx3-ubyte.gz labels-idx1-ubyte.gz`,
-		Args: takes(1, 3, "a run and perhaps a file or two"),
+		Args: term.Takes(1, 3, "a run and perhaps a file or two"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runEvaluate(cmd.Context(), g, args[0], args[1:])
 		},
@@ -102,15 +105,15 @@ type evaluatedClass struct {
 }
 
 func runEvaluate(ctx context.Context, g *global, run string, files []string) (err error) {
-	r, err := experiment.Open(run, onCPU())
+	r, err := experiment.Open(run, engines.CPU())
 	if err != nil {
 		return err
 	}
-	rows, err := evaluationRows(ctx, g.console(), r, files)
+	rows, err := evaluationRows(ctx, g.Console(), r, files)
 	if err != nil {
 		return errors.Join(err, r.Close())
 	}
-	e, err := await(ctx, "evaluating", func() (evaluated, error) {
+	e, err := term.Await(ctx, "evaluating", func() (evaluated, error) {
 		e, err := evaluate(ctx, r, rows)
 		return e, errors.Join(err, r.Close())
 	})
@@ -123,33 +126,33 @@ func runEvaluate(ctx context.Context, g *global, run string, files []string) (er
 		file = files[0]
 	}
 	if experiment.TrainedOn(run, file) {
-		g.console().Log().Warnf("%s has the name of the run's training file: on the training rows all of this is private statistics, which the guarantee doesn't cover; don't publish them", file)
+		g.Console().Log().Warnf("%s has the name of the run's training file: on the training rows all of this is private statistics, which the guarantee doesn't cover; don't publish them", file)
 	} else if file != "" {
-		g.console().Log().Infof("if rows of %s were trained on, all of this is private statistics, which the guarantee doesn't cover", file)
+		g.Console().Log().Infof("if rows of %s were trained on, all of this is private statistics, which the guarantee doesn't cover", file)
 	}
-	return g.print(e, func(w io.Writer) { printEvaluated(w, e) })
+	return g.Print(e, func(w io.Writer) { printEvaluated(w, e) })
 }
 
 // warnOfModel shows the warning that a model was released with.
 func warnOfModel(g *global, r *experiment.Released) {
 	if r.Warning != "" {
-		g.console().Log().Warnf("when it was released, this was said of the model: %s", r.Warning)
+		g.Console().Log().Warnf("when it was released, this was said of the model: %s", r.Warning)
 	}
 }
 
 // evaluationRows reads files, or else the public test set of the model's data set.
 func evaluationRows(ctx context.Context, console *ui.Console, r *experiment.Released, files []string) (experiment.Rows, error) {
 	if len(files) > 0 {
-		return follow(ctx, console, "reading "+files[0], func(f *follower) (experiment.Rows, error) {
+		return term.Follow(ctx, console, "reading "+files[0], func(f *term.Follower) (experiment.Rows, error) {
 			rows, _, err := r.ReadFiles(ctx, files, table.Testing, f)
 			return rows, err
 		})
 	}
 	if r.Dataset == settings.Files {
-		return experiment.Rows{}, usagef("the model was trained on files of your own; give one with labels to evaluate it on")
+		return experiment.Rows{}, term.Usagef("the model was trained on files of your own; give one with labels to evaluate it on")
 	}
 	console.Log().Debugf("open data set %s", r.Dataset)
-	return follow(ctx, console, "loading "+r.Dataset, func(f *follower) (experiment.Rows, error) { return r.TestSet(ctx, f) })
+	return term.Follow(ctx, console, "loading "+r.Dataset, func(f *term.Follower) (experiment.Rows, error) { return r.TestSet(ctx, f) })
 }
 
 func evaluate(ctx context.Context, r *experiment.Released, rows experiment.Rows) (evaluated, error) {
@@ -199,4 +202,71 @@ func defined(v float64) *float64 {
 		return nil
 	}
 	return &v
+}
+
+// printEvaluated prints the result of an evaluation.
+func printEvaluated(w io.Writer, e evaluated) {
+	if e.Accuracy == nil {
+		term.Rows(w, release.Facts{
+			{"rows", release.Grouped(e.Rows)},
+			{"root mean squared error", fmt.Sprintf("%.5g", *e.RootMeanSquare)},
+			{"mean absolute error", fmt.Sprintf("%.5g", *e.MeanAbsolute)},
+			{"R²", figureOr(e.R2, "none: every label is the same")},
+		})
+		return
+	}
+	oneClass := "none: the rows have one class"
+	unbounded := "none: outputs aren't finite"
+	auc := oneClass
+	if e.LogLoss == nil {
+		auc = unbounded
+	}
+	of := "mean over classes"
+	if len(e.Classes) == 2 {
+		of = "of " + e.Classes[1].Class
+	}
+	term.Rows(w, release.Facts{
+		{"rows", release.Grouped(e.Rows)},
+		{"accuracy", fmt.Sprintf("%.2f %%", 100**e.Accuracy)},
+		{"log loss", figureOr(e.LogLoss, unbounded)},
+		{"calibration error", figureOr(e.CalibrationError, unbounded)},
+		{"AUC, " + of, figureOr(e.AUC, auc)},
+		{"F1, " + of, figureOr(e.F1, "none: it doesn't occur and isn't predicted")},
+	})
+	fmt.Fprintln(w)
+	lines := [][]string{{"CLASS", "ROWS", "RIGHT", "PREDICTED"}}
+	for _, c := range e.Classes {
+		lines = append(lines, []string{c.Class, release.Grouped(c.Rows), release.Grouped(c.Right), release.Grouped(c.Predicted)})
+	}
+	term.Columns(w, lines...)
+	printConfusion(w, e)
+}
+
+// figureOr prints a number, or why there is none.
+func figureOr(v *float64, none string) string {
+	if v == nil {
+		return none
+	}
+	return fmt.Sprintf("%.4f", *v)
+}
+
+// maxConfusionShown bounds the classes of a matrix for people: more columns don't fit on a screen.
+const maxConfusionShown = 12
+
+// printConfusion prints the confusion matrix: a class's row has its samples by the predicted class.
+func printConfusion(w io.Writer, e evaluated) {
+	if len(e.Confusion) == 0 || len(e.Confusion) > maxConfusionShown {
+		return
+	}
+	fmt.Fprintln(w)
+	lines := [][]string{{"PREDICTED AS"}}
+	for i, row := range e.Confusion {
+		lines[0] = append(lines[0], e.Classes[i].Class)
+		line := []string{e.Classes[i].Class}
+		for _, n := range row {
+			line = append(line, release.Grouped(n))
+		}
+		lines = append(lines, line)
+	}
+	term.Columns(w, lines...)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/release/onnx"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 type exportOptions struct{ encoded bool }
@@ -45,15 +46,15 @@ With --encoded there is one input "x" of samples as the network takes them.
 The file is as public as the released model. It needs operators of version 13,
 which every runtime since 2021 has, and none of another domain.
 
-` + exitCodes,
+` + term.ExitCodes,
 		Example: `  dptrain export runs/files-20261122-100352 model.onnx
   dptrain export released model.onnx --json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usagef("%s wants a run and a file, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
+				return term.Usagef("%s wants a run and a file, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
 			}
 			if !strings.EqualFold(filepath.Ext(args[1]), ".onnx") {
-				return usagef("%s: models are exported as ONNX; give a file whose name ends in .onnx", args[1])
+				return term.Usagef("%s: models are exported as ONNX; give a file whose name ends in .onnx", args[1])
 			}
 			return nil
 		},
@@ -76,13 +77,13 @@ func runExport(g *global, opts exportOptions, run, file string) error {
 	}
 	contents, signature, err := onnx.Export(model, parameters, onnx.Options{Encoded: opts.encoded})
 	if err != nil {
-		return coded(codeInput, err)
+		return term.Input(err)
 	}
-	if err := create(file, contents, 0o644); err != nil {
+	if err := term.Create(file, contents, 0o644); err != nil {
 		return err
 	}
 	result := exported{file, signature}
-	return g.print(result, func(w io.Writer) { printExported(w, result) })
+	return g.Print(result, func(w io.Writer) { printExported(w, result) })
 }
 
 func printExported(w io.Writer, e exported) {
@@ -96,5 +97,5 @@ func printExported(w io.Writer, e exported) {
 			lines = append(lines, []string{part.name, v.Name, v.Type, "[" + shape + "]", v.Meaning})
 		}
 	}
-	columns(w, lines...)
+	term.Columns(w, lines...)
 }

@@ -5,17 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/figure"
+	"github.com/dptrain/dptrain/cmd/internal/flags"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 func newFiguresCommand(g *global) *cobra.Command {
-	cmd := group(&cobra.Command{
+	cmd := term.Group(&cobra.Command{
 		Use:   "figures",
 		Short: "Draw the paper's accounting figures",
 		Long: `Draw the paper's accounting figures, without touching data.
@@ -36,15 +36,6 @@ type figureOptions struct{ out string }
 func (o *figureOptions) addFlags(cmd *cobra.Command) {
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&o.out, "out", "figures", "`directory` for the files; older ones of the same name must be gone")
-}
-
-// showDefault makes help show a list's default as flags take it.
-func showDefault[T any](fs *pflag.FlagSet, name string, list []T) {
-	texts := make([]string, len(list))
-	for i, v := range list {
-		texts[i] = fmt.Sprint(v)
-	}
-	fs.Lookup(name).DefValue = strings.Join(texts, ",")
 }
 
 type figureBoundsOptions struct {
@@ -73,7 +64,7 @@ Each mode of accounting adds a set of curves: "paper" is what the paper draws,
 		Example: `  dptrain figures bounds
   dptrain figures bounds --mu 10,45 --accounting paper
   dptrain figures bounds --sampling-rate 0.0213 --steps 1878 --noise-multiplier 4 --out mnist`,
-		Args: noArgs,
+		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runFigureBounds(cmd.Context(), g, opts) },
 	}
 	opts.addFlags(cmd)
@@ -87,9 +78,9 @@ Each mode of accounting adds a set of curves: "paper" is what the paper draws,
 		opts.modes = append(opts.modes, string(mode))
 	}
 	fs.StringSliceVar(&opts.modes, "accounting", opts.modes, "bounds to draw: a `list` of paper, tight and best")
-	complete(cmd, "accounting", opts.modes...)
-	showDefault(fs, "mu", s.MeanRepetitions)
-	showDefault(fs, "accounting", opts.modes)
+	flags.Complete(cmd, "accounting", opts.modes...)
+	flags.ShowDefault(fs, "mu", s.MeanRepetitions)
+	flags.ShowDefault(fs, "accounting", opts.modes)
 	return cmd
 }
 
@@ -101,7 +92,7 @@ func runFigureBounds(ctx context.Context, g *global, opts figureBoundsOptions) e
 	}
 	return opts.write(ctx, g, "bounds", func() (figure.Figure, error) {
 		const doing = "computing the bounds"
-		return follow(ctx, g.console(), doing, func(f *follower) (figure.Figure, error) {
+		return term.Follow(ctx, g.Console(), doing, func(f *term.Follower) (figure.Figure, error) {
 			return figure.ComputeBounds(ctx, s, func(done, total int) { f.Progress(float64(done), float64(total), doing) })
 		})
 	})
@@ -131,7 +122,7 @@ The n-th candidate has the n-th noise multiplier and the n-th number of steps.
 The paper doesn't name those that it drew.`,
 		Example: `  dptrain figures lines
   dptrain figures lines --noise-multiplier 1.5,2 --steps 1000,2000 --order 12`,
-		Args: noArgs,
+		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runFigureLines(cmd.Context(), g, opts) },
 	}
 	for _, c := range opts.settings.Candidates {
@@ -143,23 +134,23 @@ The paper doesn't name those that it drew.`,
 	fs.Float64SliceVar(&opts.noise, "noise-multiplier", opts.noise, "sigma of the candidates: a `list`")
 	fs.IntSliceVar(&opts.steps, "steps", opts.steps, "steps of the candidates: a `list`")
 	fs.IntVar(&s.Order, "order", s.Order, "largest RDP order that the lines serve")
-	showDefault(fs, "sampling-rate", s.SamplingRates)
-	showDefault(fs, "noise-multiplier", opts.noise)
-	showDefault(fs, "steps", opts.steps)
+	flags.ShowDefault(fs, "sampling-rate", s.SamplingRates)
+	flags.ShowDefault(fs, "noise-multiplier", opts.noise)
+	flags.ShowDefault(fs, "steps", opts.steps)
 	return cmd
 }
 
 func runFigureLines(ctx context.Context, g *global, opts figureLinesOptions) error {
 	s := opts.settings
 	if len(opts.noise) != len(opts.steps) {
-		return usagef("--noise-multiplier has %d values and --steps %d; give each candidate both", len(opts.noise), len(opts.steps))
+		return term.Usagef("--noise-multiplier has %d values and --steps %d; give each candidate both", len(opts.noise), len(opts.steps))
 	}
 	s.Candidates = nil
 	for i, noise := range opts.noise {
 		s.Candidates = append(s.Candidates, figure.Candidate{NoiseMultiplier: noise, Steps: opts.steps[i]})
 	}
 	return opts.write(ctx, g, "lines", func() (figure.Figure, error) {
-		return await(ctx, "computing the lines", func() (figure.Figure, error) { return figure.ComputeLines(s) })
+		return term.Await(ctx, "computing the lines", func() (figure.Figure, error) { return figure.ComputeLines(s) })
 	})
 }
 
@@ -173,14 +164,14 @@ func (o figureOptions) write(ctx context.Context, g *global, name string, comput
 	place, err := figure.Reserve(o.out, name)
 	switch {
 	case errors.Is(err, figure.ErrExists):
-		return coded(codeInput, fmt.Errorf("%w; give another directory by --out, or remove it", err))
+		return term.Inputf("%w; give another directory by --out, or remove it", err)
 	case err != nil:
-		return coded(codeInput, fmt.Errorf("%w; give a directory that can be written to by --out", err))
+		return term.Inputf("%w; give a directory that can be written to by --out", err)
 	}
 	f, err := compute()
 	var files []figure.File
 	if err == nil {
-		files, err = await(ctx, "drawing the figure", func() ([]figure.File, error) { return figure.Encode(f) })
+		files, err = term.Await(ctx, "drawing the figure", func() ([]figure.File, error) { return figure.Encode(f) })
 	}
 	if err != nil {
 		place.Discard()
@@ -188,9 +179,9 @@ func (o figureOptions) write(ctx context.Context, g *global, name string, comput
 	}
 	paths, err := place.Write(files)
 	if err != nil {
-		return coded(codeInput, err)
+		return term.Input(err)
 	}
-	return g.print(figureResult{paths}, func(w io.Writer) {
+	return g.Print(figureResult{paths}, func(w io.Writer) {
 		for _, path := range paths {
 			fmt.Fprintln(w, path)
 		}

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/cmd/internal/term"
+)
 
 // newHelpCommand returns cobra's help command with an error for a command that doesn't exist: cobra's prints a line,
 // and exits as if it had helped.
@@ -14,29 +18,18 @@ func newHelpCommand() *cobra.Command {
 			if err != nil || len(rest) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return commandNames(about), cobra.ShellCompDirectiveNoFileComp
+			return term.CommandNames(about), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil {
-				return usagef("%w", err)
+				return term.Usagef("%w", err)
 			}
 			if len(rest) > 0 {
-				return unknown("command", rest[0], commandNames(about))
+				return term.Unknown("command", rest[0], term.CommandNames(about))
 			}
 			about.InitDefaultHelpFlag() // which help lists too
 			return about.Help()
 		},
 	}
-}
-
-// commandNames returns the names of a command's subcommands.
-func commandNames(cmd *cobra.Command) []string {
-	var names []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
-	}
-	return names
 }

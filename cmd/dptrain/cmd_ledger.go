@@ -2,25 +2,33 @@ package main
 
 import (
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/execution"
+	"github.com/dptrain/dptrain/cmd/internal/flags"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/datasets/table"
 )
 
 // ledgerOptions name the ledger and how it is shown.
 type ledgerOptions struct {
-	store string
+	store flags.Store
 	csv   bool
 }
 
@@ -68,7 +76,7 @@ Nothing is ever removed from it, since a release can't be taken back.
 DATA is the name of a data set, a file, or the name of a file as the ledger has
 it. Without DATA all are shown.
 
-` + exitCodes,
+` + term.ExitCodes,
 		Example: `  dptrain ledger
   dptrain ledger census.csv
   dptrain ledger budget census.csv --epsilon 8
@@ -83,7 +91,7 @@ it. Without DATA all are shown.
 			return runLedger(cmd.Context(), g, opts, data)
 		},
 	}
-	storeFlag(cmd, &opts.store)
+	opts.store.Add(cmd)
 	cmd.Flags().BoolVar(&opts.csv, "csv", false, "print a line of comma-separated values for each release")
 	cmd.AddCommand(newLedgerBudgetCommand(g))
 	return cmd
@@ -98,27 +106,31 @@ func datasetNames() []string {
 
 func atMostOneData(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 && args[0] == "" {
-		return usagef("%s: the name of the data set is empty", cmd.CommandPath())
+		return term.Usagef("%s: the name of the data set is empty", cmd.CommandPath())
 	}
-	return takes(0, 1, "one data set or file")(cmd, args)
+	return term.Takes(0, 1, "one data set or file")(cmd, args)
 }
 
 func runLedger(ctx context.Context, g *global, opts ledgerOptions, data string) error {
-	if opts.csv && g.json {
-		return usagef("--csv and --json contradict each other; give one")
+	if opts.csv && g.JSON {
+		return term.Usagef("--csv and --json contradict each other; give one")
 	}
-	dir := storeDir(opts.store)
-	if _, err := os.Stat(dir); err != nil && (opts.store != "" || !errors.Is(err, fs.ErrNotExist)) {
-		return coded(codeInput, fmt.Errorf("the folder of runs: %w", err))
+	dir := opts.store.Dir()
+	if _, err := os.Stat(dir); err != nil && (opts.store.Given != "" || !errors.Is(err, fs.ErrNotExist)) {
+		return term.Inputf("the folder of runs: %w", err)
 	}
 	l, err := ledger.Open(dir)
 	if err != nil {
 		return err
 	}
-	if err := warnUnrecorded(g.console(), l, dir); err != nil {
+	warning, err := execution.Unrecorded(dir)
+	if err != nil {
 		return err
 	}
-	accounts, err := await(ctx, "accounting for the ledger", func() ([]ledger.Account, error) {
+	if warning != "" {
+		g.Console().Log().Warn(warning)
+	}
+	accounts, err := term.Await(ctx, "accounting for the ledger", func() ([]ledger.Account, error) {
 		if data == "" {
 			return l.Accounts()
 		}
@@ -137,9 +149,9 @@ func runLedger(ctx context.Context, g *global, opts ledgerOptions, data string) 
 	}
 	results := newLedgerResults(accounts)
 	if opts.csv {
-		return g.text(func(w io.Writer) { printLedgerCSV(w, results) })
+		return g.Text(func(w io.Writer) { printLedgerCSV(w, results) })
 	}
-	return g.print(ledgerResult{Ledger: l.Path(), Data: results}, func(w io.Writer) { printLedger(w, l.Path(), results) })
+	return g.Print(ledgerResult{Ledger: l.Path(), Data: results}, func(w io.Writer) { printLedger(w, l.Path(), results) })
 }
 
 // resolveData returns the data set with a name, that of a file, or the recorded file of a name.
@@ -178,9 +190,9 @@ func resolveData(l *ledger.Ledger, name string) (ledger.Data, error) {
 			return ledger.Data{}, fmt.Errorf("%w, and the ledger has no data set of this name", missing)
 		}
 		slices.Sort(known)
-		return ledger.Data{}, unknown("data set", name, slices.Compact(known))
+		return ledger.Data{}, term.Unknown("data set", name, slices.Compact(known))
 	}
-	return ledger.Data{}, coded(codeInput, fmt.Errorf("%d different data sets are recorded as %q; give the path of the file that you mean", len(found), name))
+	return ledger.Data{}, term.Inputf("%d different data sets are recorded as %q; give the path of the file that you mean", len(found), name)
 }
 
 // sketched returns the data set of a file.
@@ -192,4 +204,175 @@ func sketched(path string) (d ledger.Data, err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
 	s, err := table.SketchOf(file)
 	return ledger.OfFile(filepath.Base(path), s.Rows(), s), err
+}
+
+// ledgerResult is what "dptrain ledger" prints as JSON. All of it is private.
+type ledgerResult struct {
+	Ledger string       `json:"ledger"` // path of the file
+	Data   []ledgerData `json:"data"`
+}
+
+// ledgerData is a data set with its releases.
+type ledgerData struct {
+	Names    []string        `json:"names"` // of the data set, or of all files that count as it
+	Rows     int             `json:"rows"`  // of the largest
+	Together ledger.Total    `json:"together"`
+	Budget   *ledgerBudget   `json:"budget,omitempty"`
+	Releases []ledgerRelease `json:"releases"`
+}
+
+// ledgerBudget is the standing budget that leaves the least.
+type ledgerBudget struct {
+	Epsilon float64  `json:"epsilon"`
+	Delta   float64  `json:"delta"`
+	Spent   *float64 `json:"spent"` // epsilon of all releases at Delta; null if none is finite
+	Left    float64  `json:"left"`  // the difference, or 0
+}
+
+type ledgerRelease struct {
+	Run       string    `json:"run"`
+	Path      string    `json:"path"`
+	Command   string    `json:"command"`
+	Data      string    `json:"data"` // the name it had
+	Rows      int       `json:"rows"`
+	Began     time.Time `json:"began"`
+	Epsilon   float64   `json:"epsilon"` // as the run alone states
+	Delta     float64   `json:"delta"`
+	Guarantee bool      `json:"guarantee"` // false for an insecure seed or no noise
+	Version   string    `json:"version"`
+
+	// Whose the guarantee is, if not a row's.
+	Unit        string `json:"unit,omitempty"`
+	RowsPerUnit int    `json:"rows_per_unit,omitempty"`
+}
+
+// data returns the name of the release's data, with its unit.
+func (r ledgerRelease) data() string {
+	if r.Unit == "" {
+		return r.Data
+	}
+	return fmt.Sprintf("%s, %s x %d", r.Data, r.Unit, r.RowsPerUnit)
+}
+
+// name returns the name that "dptrain runs list" shows, or showed.
+func (r ledgerRelease) name() string {
+	if r.Path == "" {
+		return r.Run
+	}
+	return filepath.Base(r.Path)
+}
+
+func newLedgerResults(accounts []ledger.Account) []ledgerData {
+	results := []ledgerData{}
+	for _, a := range accounts {
+		d := ledgerData{Together: a.Spent, Releases: []ledgerRelease{}}
+		seen := map[string]bool{}
+		for _, set := range a.Data {
+			d.Rows = max(d.Rows, set.Rows)
+			if !seen[set.Name] {
+				d.Names = append(d.Names, set.Name)
+			}
+			seen[set.Name] = true
+		}
+		for _, r := range a.Releases {
+			d.Releases = append(d.Releases, ledgerRelease{r.Run, r.Path, r.Command, r.Data.Name, r.Data.Rows, r.Began, r.Epsilon, r.Delta, !r.Void, r.Version, r.Unit, r.RowsPerUnit})
+		}
+		for _, s := range a.Budgets {
+			if d.Budget == nil || s.Left() < d.Budget.Left {
+				d.Budget = &ledgerBudget{Epsilon: s.Epsilon, Delta: s.Delta, Left: s.Left()}
+				if !math.IsInf(s.Spent.Epsilon, 1) {
+					d.Budget.Spent = &s.Spent.Epsilon
+				}
+			}
+		}
+		results = append(results, d)
+	}
+	return results
+}
+
+func printLedger(w io.Writer, path string, all []ledgerData) {
+	if len(all) == 0 {
+		fmt.Fprintf(w, "no release and no budget is recorded in %s\n", path)
+		return
+	}
+	for i, d := range all {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		d.print(w)
+	}
+	fmt.Fprintf(w, "\nprivate, for the owner of the data: %s\n", path)
+}
+
+func (d ledgerData) print(w io.Writer) {
+	t := d.Together
+	pairs := release.Facts{{"data", fmt.Sprintf("%s, %s rows", strings.Join(d.Names, ", "), release.Grouped(d.Rows))}}
+	switch {
+	case t.Apart():
+		pairs.Add("together", fmt.Sprintf("%s releases, %s", release.Grouped(t.Releases), t.Bound))
+	case t.Releases == 0:
+		text := "no release so far"
+		if t.Void > 0 {
+			text = "no release with a guarantee"
+		}
+		pairs.Add("together", text)
+	case t.Releases == 1:
+		pairs.Add("together", "1 release: "+release.EpsilonAt(t.Epsilon, t.Delta))
+	default:
+		pairs.Add("together", release.Grouped(t.Releases)+" releases: "+release.EpsilonAt(t.Epsilon, t.Delta))
+		pairs.Add("bound", t.Bound)
+		pairs.Add("sum", fmt.Sprintf("epsilon %s at delta %s, by simple addition", release.Up(t.SumEpsilon), strconv.FormatFloat(t.SumDelta, 'g', 12, 64)))
+	}
+	if t.Void > 0 {
+		pairs.Add("no guarantee", fmt.Sprintf("%d %s; no epsilon covers what %s revealed", t.Void, term.Plural(t.Void, "release", "releases"), term.Plural(t.Void, "it", "they")))
+	}
+	if b := d.Budget; b != nil {
+		left := "nothing is left, every run is refused"
+		if b.Left > 0 {
+			left = fmt.Sprintf("%s is left", release.Exact(floored(b.Left)))
+		}
+		pairs.Add("budget", fmt.Sprintf("epsilon %s at delta %s; %s is spent, %s", release.Exact(b.Epsilon), release.Exact(b.Delta), spentText(b.Spent), left))
+	}
+	term.Rows(w, pairs)
+	if len(d.Releases) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	lines := [][]string{{"BEGAN, UTC", "RUN", "COMMAND", "DATA", "EPSILON", "DELTA"}}
+	for _, r := range d.Releases {
+		epsilon, delta := release.Up(r.Epsilon), release.Exact(r.Delta)
+		if !r.Guarantee {
+			epsilon, delta = "none", "no guarantee"
+		}
+		lines = append(lines, []string{r.Began.Format("2006-01-02 15:04:05"), r.name(), r.Command, r.data(), epsilon, delta})
+	}
+	term.Columns(w, lines...)
+}
+
+func spentText(spent *float64) string {
+	if spent == nil {
+		return "more than any epsilon"
+	}
+	return release.Up(*spent)
+}
+
+// floored rounds what is left of a budget down to four decimals.
+func floored(v float64) float64 {
+	const unit, whole = 1e4, 1 << 53
+	if v*unit >= whole { // it has no digits to cut off
+		return v
+	}
+	return math.Floor(v*unit) / unit
+}
+
+func printLedgerCSV(w io.Writer, all []ledgerData) {
+	out := csv.NewWriter(w)
+	_ = out.Write([]string{"data_set", "data", "rows", "began", "run", "command", "epsilon", "delta", "guarantee", "path", "version", "together_epsilon", "together_delta"})
+	for i, d := range all {
+		for _, r := range d.Releases {
+			_ = out.Write([]string{strconv.Itoa(i + 1), r.Data, strconv.Itoa(r.Rows), r.Began.Format(time.RFC3339Nano), r.Run, r.Command,
+				release.Exact(r.Epsilon), release.Exact(r.Delta), strconv.FormatBool(r.Guarantee), r.Path, r.Version, release.Exact(d.Together.Epsilon), release.Exact(d.Together.Delta)})
+		}
+	}
+	out.Flush() // what it can't write, the writer below reports
 }

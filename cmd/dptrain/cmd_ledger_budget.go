@@ -2,14 +2,15 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"math"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/flags"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 // usualDelta is the delta of a budget for data of which nothing was released yet.
@@ -17,7 +18,7 @@ const usualDelta = 1e-5
 
 // budgetOptions are the standing budget to set.
 type budgetOptions struct {
-	store          string
+	store          flags.Store
 	epsilon, delta float64
 	remove         bool
 }
@@ -41,27 +42,27 @@ Runs of data that count as the same are under the budget too: see "dptrain ledge
 --help". A budget is no guarantee by itself: it stops runs in this folder of runs
 alone, and whoever can write there can remove it.
 
-` + exitCodes,
+` + term.ExitCodes,
 		Example: `  dptrain ledger budget census.csv --epsilon 8 --delta 1e-6
   dptrain ledger budget mnist --remove`,
-		Args:              cobra.MatchAll(takes(1, 1, "one data set or file"), atMostOneData),
+		Args:              cobra.MatchAll(term.Takes(1, 1, "one data set or file"), atMostOneData),
 		ValidArgsFunction: cobra.FixedCompletions(datasetNames(), cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			given := func(name string) bool { return cmd.Flags().Changed(name) }
 			switch {
 			case opts.remove && (given("epsilon") || given("delta")):
-				return usagef("--remove takes neither --epsilon nor --delta")
+				return term.Usagef("--remove takes neither --epsilon nor --delta")
 			case !opts.remove && !given("epsilon"):
-				return usagef("give --epsilon, what all runs may cost together, or --remove")
+				return term.Usagef("give --epsilon, what all runs may cost together, or --remove")
 			case given("epsilon") && !(opts.epsilon > 0 && !math.IsInf(opts.epsilon, 1)):
-				return usagef("--epsilon: must be a finite number above 0, got %v", opts.epsilon)
+				return term.Usagef("--epsilon: must be a finite number above 0, got %v", opts.epsilon)
 			case given("delta") && !(opts.delta > 0 && opts.delta < 1):
-				return usagef("--delta: must lie strictly between 0 and 1, got %v", opts.delta)
+				return term.Usagef("--delta: must lie strictly between 0 and 1, got %v", opts.delta)
 			}
 			return runLedgerBudget(cmd.Context(), g, opts, args[0])
 		},
 	}
-	storeFlag(cmd, &opts.store)
+	opts.store.Add(cmd)
 	fs := cmd.Flags()
 	fs.Float64Var(&opts.epsilon, "epsilon", 0, "largest epsilon of all runs together")
 	fs.Float64Var(&opts.delta, "delta", 0, "delta of the budget; without it the smallest of the runs so far, or else 1e-05")
@@ -70,11 +71,11 @@ alone, and whoever can write there can remove it.
 }
 
 func runLedgerBudget(ctx context.Context, g *global, opts budgetOptions, name string) error {
-	l, err := ledger.Open(storeDir(opts.store))
+	l, err := ledger.Open(opts.store.Dir())
 	if err != nil {
 		return err
 	}
-	account, err := await(ctx, "changing the ledger", func() (a ledger.Account, err error) {
+	account, err := term.Await(ctx, "changing the ledger", func() (a ledger.Account, err error) {
 		data, err := resolveData(l, name)
 		if err != nil {
 			return a, err
@@ -85,7 +86,7 @@ func runLedgerBudget(ctx context.Context, g *global, opts budgetOptions, name st
 				return a, err
 			}
 			if !removed {
-				return a, coded(codeInput, fmt.Errorf("%s has no standing budget", name))
+				return a, term.Inputf("%s has no standing budget", name)
 			}
 		} else if err := opts.set(ctx, l, data); err != nil {
 			return a, err
@@ -101,13 +102,13 @@ func runLedgerBudget(ctx context.Context, g *global, opts budgetOptions, name st
 	results := newLedgerResults([]ledger.Account{account})
 	if b := results[0].Budget; b != nil {
 		if b.Left == 0 {
-			g.console().Log().Warnf("%s: epsilon %s is spent already, so this budget refuses every run from now on", cleaned(name), spentText(b.Spent))
+			g.Console().Log().Warnf("%s: epsilon %s is spent already, so this budget refuses every run from now on", term.Clean(name), spentText(b.Spent))
 		}
 		if rows := results[0].Rows; rows > 0 && b.Delta >= 1/float64(rows) {
-			g.console().Log().Warnf("delta %v is not below 1/%s, so publishing some rows as they are would satisfy this budget", b.Delta, release.Grouped(rows))
+			g.Console().Log().Warnf("delta %v is not below 1/%s, so publishing some rows as they are would satisfy this budget", b.Delta, release.Grouped(rows))
 		}
 	}
-	return g.print(ledgerResult{Ledger: l.Path(), Data: results}, func(w io.Writer) { printLedger(w, l.Path(), results) })
+	return g.Print(ledgerResult{Ledger: l.Path(), Data: results}, func(w io.Writer) { printLedger(w, l.Path(), results) })
 }
 
 func (o budgetOptions) set(ctx context.Context, l *ledger.Ledger, data ledger.Data) error {

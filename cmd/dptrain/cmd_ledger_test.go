@@ -15,6 +15,7 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 // ledgerOf records releases, by name, in a new store.
@@ -37,7 +38,7 @@ func ledgerOf(t *testing.T, all ...ledger.Release) (store string) {
 func printed(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, complaints bytes.Buffer
-	if code := execute(t.Context(), args, &out, &complaints, false); code != codeOK {
+	if code := execute(t.Context(), args, &out, &complaints, false); code != term.CodeOK {
 		t.Fatalf("%v: exit code %d, %s", args, code, complaints.String())
 	}
 	return out.String()
@@ -103,7 +104,7 @@ func TestLedgerOfHostileNames(t *testing.T) {
 func TestBudgetBelowWhatIsSpentIsWarnedOf(t *testing.T) {
 	store := ledgerOf(t, gaussianRelease("1", ledger.Named("mnist", 60000), 1))
 	var out, complaints bytes.Buffer
-	if code := execute(t.Context(), []string{"ledger", "budget", "mnist", "--epsilon", "0.5", "--store", store}, &out, &complaints, false); code != codeOK {
+	if code := execute(t.Context(), []string{"ledger", "budget", "mnist", "--epsilon", "0.5", "--store", store}, &out, &complaints, false); code != term.CodeOK {
 		t.Fatalf("exit code %d, %s", code, complaints.String())
 	}
 	if !strings.Contains(complaints.String(), "is spent already, so this budget refuses every run from now on") || !strings.Contains(out.String(), "nothing is left, every run is refused") {
@@ -121,7 +122,7 @@ func TestDryRunIsRefusedByTheBudget(t *testing.T) {
 	printed(t, "ledger", "budget", "mnist", "--epsilon", "1.5", "--store", store)
 	var out, complaints bytes.Buffer
 	code := execute(t.Context(), args, &out, &complaints, false)
-	if code != codeStanding || !strings.Contains(complaints.String(), "the standing budget of epsilon 1.5 at delta 1e-05 refuses this run") {
+	if code != term.CodeStanding || !strings.Contains(complaints.String(), "the standing budget of epsilon 1.5 at delta 1e-05 refuses this run") {
 		t.Errorf("exit code %d, %s", code, complaints.String())
 	}
 	if !strings.Contains(out.String(), "noise    multiplier 2") {
@@ -148,22 +149,11 @@ func TestLedgerExitCodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = l.Record(t.Context(), gaussianRelease("1", d, 1))
-	if got := exitCode(fmt.Errorf("tune: %w", err)); got != codeStanding {
-		t.Errorf("%v: exit code %d, want %d", err, got, codeStanding)
+	if got := exitCode(fmt.Errorf("tune: %w", err)); got != term.CodeStanding {
+		t.Errorf("%v: exit code %d, want %d", err, got, term.CodeStanding)
 	}
-	if got := exitCode(&ledger.FileError{Path: "x", Problem: "y", Err: errors.New("z")}); got != codeInput {
-		t.Errorf("exit code %d, want %d", got, codeInput)
-	}
-}
-
-func TestStoreDir(t *testing.T) {
-	t.Setenv(storeVariable, "")
-	if got := storeDir(""); got != "runs" {
-		t.Errorf("%s, want runs", got)
-	}
-	t.Setenv(storeVariable, "elsewhere")
-	if storeDir("") != "elsewhere" || storeDir("given") != "given" {
-		t.Errorf("%s and %s", storeDir(""), storeDir("given"))
+	if got := exitCode(&ledger.FileError{Path: "x", Problem: "y", Err: errors.New("z")}); got != term.CodeInput {
+		t.Errorf("exit code %d, want %d", got, term.CodeInput)
 	}
 }
 
@@ -187,7 +177,7 @@ func TestAmbiguousNames(t *testing.T) {
 	}
 	store := ledgerOf(t, all...)
 	var out, complaints bytes.Buffer
-	if code := execute(t.Context(), []string{"ledger", "x.csv", "--store", store}, &out, &complaints, false); code != codeInput || !strings.Contains(complaints.String(), `2 different data sets are recorded as "x.csv"`) {
+	if code := execute(t.Context(), []string{"ledger", "x.csv", "--store", store}, &out, &complaints, false); code != term.CodeInput || !strings.Contains(complaints.String(), `2 different data sets are recorded as "x.csv"`) {
 		t.Errorf("exit code %d, %s", code, complaints.String())
 	}
 	if text := printed(t, "ledger", filepath.Join(dir, "1", "x.csv"), "--store", store); !strings.Contains(text, "x.csv, 1 rows") {

@@ -11,14 +11,16 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 // planned runs "dptrain plan --json" with some flags.
 func planned(t *testing.T, args ...string) comparedPlans {
 	t.Helper()
 	var out, complaints bytes.Buffer
-	if code := execute(context.Background(), append([]string{"plan", "--json"}, args...), &out, &complaints, false); code != codeOK {
+	if code := execute(context.Background(), append([]string{"plan", "--json"}, args...), &out, &complaints, false); code != term.CodeOK {
 		t.Fatalf("%v: exit code %d, %s", args, code, complaints.String())
 	}
 	var r comparedPlans
@@ -40,7 +42,7 @@ func TestRecommendedCommandIsTheRecommendedPlan(t *testing.T) {
 		r := planned(t, args...)
 		words := strings.Fields(strings.NewReplacer("'tuning.learning_rates=[0.1, 1]'", "tuning.learning_rates=[0.1,1]").Replace(r.Command))
 		var out, complaints bytes.Buffer
-		if code := execute(context.Background(), append(words[1:], "--dry-run", "--json"), &out, &complaints, false); code != codeOK {
+		if code := execute(context.Background(), append(words[1:], "--dry-run", "--json"), &out, &complaints, false); code != term.CodeOK {
 			t.Fatalf("%s: exit code %d, %s", r.Command, code, complaints.String())
 		}
 		var dry planResult
@@ -52,7 +54,7 @@ func TestRecommendedCommandIsTheRecommendedPlan(t *testing.T) {
 		}
 		name := dry.Privacy.Tuning.Repetitions
 		if shape := dry.Privacy.Tuning.Shape; shape != nil {
-			name += ":" + exact(*shape)
+			name += ":" + release.Exact(*shape)
 		}
 		family, err := experiment.FamilyOf(settings.Privacy{}, name)
 		if err != nil {
@@ -87,18 +89,7 @@ func TestPlannedGradients(t *testing.T) {
 func TestPlanIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if code := execute(ctx, []string{"plan"}, io.Discard, io.Discard, false); code != codeInterrupted {
-		t.Errorf("exit code %d, want %d", code, codeInterrupted)
-	}
-}
-
-func TestQuoted(t *testing.T) {
-	for word, want := range map[string]string{
-		"0.1": "0.1", "privacy.repetitions_shape=2": "privacy.repetitions_shape=2", "": "''", "[0.1, 1]": "'[0.1, 1]'",
-		"it's": `'it'\''s'`, "$HOME": "'$HOME'", "a;b": "'a;b'", "~/x": "'~/x'", "a\nb": "'a\nb'", "ü": "'ü'",
-	} {
-		if got := quoted(word); got != want {
-			t.Errorf("%q: %s, want %s", word, got, want)
-		}
+	if code := execute(ctx, []string{"plan"}, io.Discard, io.Discard, false); code != term.CodeInterrupted {
+		t.Errorf("exit code %d, want %d", code, term.CodeInterrupted)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"path/filepath"
@@ -15,8 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/engines"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/flags"
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/train"
 )
@@ -51,20 +54,20 @@ standard error says.
 The released model may be used as often as you like: that costs no privacy. A
 prediction is as private as the row that it is made for.
 
-` + exitCodes,
+` + term.ExitCodes,
 		Example: `  dptrain predict runs/files-20261122-100352 new.csv >predictions.csv
   dptrain predict released new.parquet --out predictions.csv
   zcat new.csv.gz | dptrain predict released - --id patient
   dptrain predict runs/mnist-20261122-100352 seven.png four.png`,
-		Args: takes(2, math.MaxInt, "a run and a file"),
+		Args: term.Takes(2, math.MaxInt, "a run and a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runPredict(cmd.Context(), g, opts, cmd.InOrStdin(), args[0], args[1:])
 		},
 	}
 	cmd.Flags().StringVar(&opts.out, "out", "", "`file` for the predictions, which must not exist")
 	cmd.Flags().StringVar(&opts.id, "id", "", "`column` of a CSV or TSV file to copy beside the predictions, instead of numbers of rows")
-	cmd.Flags().StringVar(&opts.format, "format", "csv", "format of standard input, for a FILE of -: "+strings.Join(inputFormats, ", "))
-	complete(cmd, "format", inputFormats...)
+	cmd.Flags().StringVar(&opts.format, "format", "csv", "format of standard input, for a FILE of -: "+strings.Join(term.InputFormats, ", "))
+	flags.Complete(cmd, "format", term.InputFormats...)
 	return cmd
 }
 
@@ -89,24 +92,24 @@ type predictions struct {
 func runPredict(ctx context.Context, g *global, opts predictOptions, in io.Reader, run string, files []string) (err error) {
 	switch strings.ToLower(filepath.Ext(opts.out)) {
 	case ".npz", ".npy", ".parquet", ".gz":
-		return usagef("--out %s: predictions are CSV, or JSON with --json; give a name that says so", opts.out)
+		return term.Usagef("--out %s: predictions are CSV, or JSON with --json; give a name that says so", opts.out)
 	}
 	if files, err = opts.check(files); err != nil {
 		return err
 	}
-	r, err := experiment.Open(run, onCPU())
+	r, err := experiment.Open(run, engines.CPU())
 	if err != nil {
 		return err
 	}
 	remove := func() {}
 	if i := slices.Index(files, "-"); i >= 0 {
 		var path string
-		if path, remove, err = keepInput(ctx, in, opts.format); err != nil {
+		if path, remove, err = term.KeepInput(ctx, in, opts.format); err != nil {
 			return errors.Join(err, r.Close())
 		}
 		files[i] = path
 	}
-	p, err := follow(ctx, g.console(), "predicting", func(f *follower) (predictions, error) {
+	p, err := term.Follow(ctx, g.Console(), "predicting", func(f *term.Follower) (predictions, error) {
 		p, err := predict(ctx, r, files, opts.id, f)
 		return p, errors.Join(err, r.Close())
 	})
@@ -126,43 +129,41 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, in io.Reade
 // writePredictions prints predictions, or writes them to a new file.
 func (g *global) writePredictions(p predictions, out string) error {
 	if out == "" {
-		return g.print(p.rows, p.write)
+		return g.Print(p.rows, p.write)
 	}
 	var b bytes.Buffer
-	to := *g
-	to.stdout = &checkedWriter{to: &b}
-	if err := to.print(p.rows, p.write); err != nil {
+	to := term.Terminal{JSON: g.JSON, Out: &term.Output{To: &b}}
+	if err := to.Print(p.rows, p.write); err != nil {
 		return err
 	}
-	return create(out, b.Bytes(), 0o600) // as private as the rows
+	return term.Create(out, b.Bytes(), 0o600) // as private as the rows
 }
 
 // check returns a copy of the files' names, or an error for a combination that means nothing.
 func (o predictOptions) check(files []string) ([]string, error) {
 	switch {
-	case !slices.Contains(inputFormats, o.format):
-		return nil, usagef("--format %s: want one of %s", o.format, strings.Join(inputFormats, ", "))
+	case !slices.Contains(term.InputFormats, o.format):
+		return nil, term.Usagef("--format %s: want one of %s", o.format, strings.Join(term.InputFormats, ", "))
 	case o.format != "csv" && !slices.Contains(files, "-"):
-		return nil, usagef("--format names the format of standard input; a file's name says its own. Give - as the file")
+		return nil, term.Usagef("--format names the format of standard input; a file's name says its own. Give - as the file")
 	case slices.Contains(files, "-") && len(files) > 1:
-		return nil, usagef("standard input (-) and %d files: give one of the two", len(files)-1)
+		return nil, term.Usagef("standard input (-) and %d files: give one of the two", len(files)-1)
 	}
 	return slices.Clone(files), nil
 }
 
-// noteClipped tells how many predictions were clipped. The number depends on the rows, so it is private: terminals show
-// it, and other places, which keep what is written to them, only with --verbose.
+// noteClipped tells how many predictions were clipped, which depends on the rows.
 func (g *global) noteClipped(p predictions) {
 	switch {
 	case p.beyond == 0:
-	case g.verbose || g.terminal && g.logFormat != logJSON:
-		g.console().Log().Infof("%d of %d predictions were beyond the range that training labels are clipped to, and are clipped to it", p.beyond, len(p.rows))
+	case g.Console().Shows(ui.Counts):
+		g.Console().Log().Infof("%d of %d predictions were beyond the range that training labels are clipped to, and are clipped to it", p.beyond, len(p.rows))
 	default:
-		g.console().Log().Info("some predictions were beyond the range that training labels are clipped to, and are clipped to it; --verbose shows how many, which is private")
+		g.Console().Log().Info("some predictions were beyond the range that training labels are clipped to, and are clipped to it; --verbose shows how many, which is private")
 	}
 }
 
-func predict(ctx context.Context, r *experiment.Released, files []string, id string, f *follower) (predictions, error) {
+func predict(ctx context.Context, r *experiment.Released, files []string, id string, f *term.Follower) (predictions, error) {
 	read, ids, err := r.ReadFiles(ctx, files, table.Predicting, f)
 	if err != nil {
 		return predictions{}, err
@@ -173,13 +174,13 @@ func predict(ctx context.Context, r *experiment.Released, files []string, id str
 	}
 	if id != "" {
 		if first, ids, err = id, nil, nil; id == read.Label.Name {
-			return predictions{}, usagef("--id %s: predictions have a column of this name already; give another one", id)
+			return predictions{}, term.Usagef("--id %s: predictions have a column of this name already; give another one", id)
 		}
 		if ids, err = experiment.Cells(files[0], id); err != nil {
 			return predictions{}, err
 		}
 		if len(ids) != read.Data.Samples() {
-			return predictions{}, coded(codeInput, fmt.Errorf("%s: it changed while it was read; run again when nothing writes to it", files[0]))
+			return predictions{}, term.Inputf("%s: it changed while it was read; run again when nothing writes to it", files[0])
 		}
 	}
 	outputs, err := r.Predict(ctx, read.Data)

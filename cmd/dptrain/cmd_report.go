@@ -9,7 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/flags"
 	"github.com/dptrain/dptrain/cmd/internal/page"
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 type reportOptions struct{ out string }
@@ -35,17 +38,17 @@ One run's pages are RUN/report.html and RUN/private/report.html by default. With
 --out FILE.html the second one goes into a folder "private" beside that file.
 Older reports are replaced; other files are never.
 
-` + exitCodes,
+` + term.ExitCodes,
 		Example: `  dptrain report runs/mnist-20261122-100352
   dptrain report runs/mnist-* --out mnist.html`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("%s wants the folder of at least one run; see %[1]s --help", cmd.CommandPath())
+				return term.Usagef("%s wants the folder of at least one run; see %[1]s --help", cmd.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runReport(cmd.Context(), g, opts, withoutLedger(args))
+			return runReport(cmd.Context(), g, opts, flags.WithoutLedger(args))
 		},
 	}
 	cmd.Flags().StringVar(&opts.out, "out", "", "`file` for the public page, ending in .html; of one run by default its report.html")
@@ -66,7 +69,7 @@ type reported struct {
 }
 
 func runReport(ctx context.Context, g *global, opts reportOptions, dirs []string) error {
-	r, err := await(ctx, "reading the runs", func() (reported, error) { return readReported(opts, dirs) })
+	r, err := term.Await(ctx, "reading the runs", func() (reported, error) { return readReported(opts, dirs) })
 	if err != nil {
 		return reportError(err)
 	}
@@ -86,19 +89,19 @@ func runReport(ctx context.Context, g *global, opts reportOptions, dirs []string
 	if err != nil {
 		return reportError(err)
 	}
-	result, lines := reportResult{Page: paths[0]}, [][2]string{{"page", paths[0]}}
+	result, lines := reportResult{Page: paths[0]}, release.Facts{{"page", paths[0]}}
 	if len(paths) > 1 {
 		result.PrivatePage = paths[1]
-		lines = append(lines, [2]string{"keep private", paths[1] + "  trials, scores, times"})
+		lines.Add("keep private", paths[1]+"  trials, scores, times")
 	}
-	return g.print(result, func(w io.Writer) { rows(w, lines...) })
+	return g.Print(result, func(w io.Writer) { term.Rows(w, lines) })
 }
 
 // readReported reads the runs, and finds out before any work whether the pages can be written.
 func readReported(opts reportOptions, dirs []string) (r reported, err error) {
 	dirs = slices.Clone(dirs)
 	for i, dir := range dirs {
-		dir = runDir(storeDir(""), dir)
+		dir = flags.Store{}.Run(dir)
 		dirs[i] = dir
 		run, err := page.Open(dir)
 		if err != nil {
@@ -110,7 +113,7 @@ func readReported(opts reportOptions, dirs []string) (r reported, err error) {
 		}
 		for i, other := range r.runs {
 			if run.Same(other) {
-				return r, usagef("%s and %s are the same release, whose cost would count twice; give one of them", dirs[i], dir)
+				return r, term.Usagef("%s and %s are the same release, whose cost would count twice; give one of them", dirs[i], dir)
 			}
 		}
 		r.runs, r.private = append(r.runs, run), append(r.private, private)
@@ -119,7 +122,7 @@ func readReported(opts reportOptions, dirs []string) (r reported, err error) {
 	case opts.out != "":
 		r.place, err = page.PlaceAt(opts.out)
 	case len(dirs) > 1:
-		return r, usagef("a report on %d runs has no place of its own; give a file by --out, such as runs.html", len(dirs))
+		return r, term.Usagef("a report on %d runs has no place of its own; give a file by --out, such as runs.html", len(dirs))
 	default:
 		r.place, err = page.PlaceOf(dirs[0])
 	}
@@ -132,7 +135,7 @@ func readReported(opts reportOptions, dirs []string) (r reported, err error) {
 // accountReported computes the accounting curves of all runs.
 func accountReported(ctx context.Context, g *global, runs []page.Run) ([]page.Accounting, error) {
 	const doing = "computing the accounting curves"
-	return follow(ctx, g.console(), doing, func(f *follower) ([]page.Accounting, error) {
+	return term.Follow(ctx, g.Console(), doing, func(f *term.Follower) ([]page.Accounting, error) {
 		costs := make([]page.Accounting, len(runs))
 		for i, r := range runs {
 			var err error
@@ -151,11 +154,11 @@ func accountReported(ctx context.Context, g *global, runs []page.Run) ([]page.Ac
 func reportError(err error) error {
 	switch {
 	case errors.Is(err, page.ErrExists):
-		return coded(codeInput, fmt.Errorf("%w; give another file by --out, or remove it", err))
+		return term.Inputf("%w; give another file by --out, or remove it", err)
 	case errors.Is(err, page.ErrPlace):
-		return coded(codeUsage, fmt.Errorf("%w; give a file in a folder that exists by --out, such as report.html", err))
+		return term.Coded(term.CodeUsage, fmt.Errorf("%w; give a file in a folder that exists by --out, such as report.html", err))
 	case errors.Is(err, page.ErrNoRun):
-		return coded(codeInput, err)
+		return term.Input(err)
 	}
 	return err
 }

@@ -12,21 +12,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/engines"
+	"github.com/dptrain/dptrain/cmd/internal/execution"
 	"github.com/dptrain/dptrain/cmd/internal/figure"
+	"github.com/dptrain/dptrain/cmd/internal/flags"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/paper"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 type reproduceOptions struct {
-	givenSettings
-	clusterFlags
+	flags.Settings
+	cluster   execution.Cluster
 	selection paper.Selection
 	out       string
 	list      bool
 	quick     bool
-	keep      keeping
+	keep      flags.Keep
 	seed      uint64
 	seeded    bool
 	given     func(flag string) bool
@@ -76,7 +81,7 @@ for itself. The figures also show how long training took, which is private: the
 paper's data sets are public. With --insecure-seed the campaign can be repeated to
 the byte, times left out, and its models guarantee nothing.
 
-` + exitCodes,
+` + term.ExitCodes,
 		Example: `  dptrain reproduce --list
   dptrain reproduce --quick
   dptrain reproduce compare_dp_bounds mnist_novel_x
@@ -99,9 +104,9 @@ the byte, times left out, and its models guarantee nothing.
 	opts.addSelection(cmd)
 	fs.StringVar(&opts.out, "out", "", "`folder` of the campaign: runs, figures, tables, page (default reproduction, or reproduction-quick)")
 	fs.Uint64Var(&opts.seed, "insecure-seed", 0, "make all random draws from a `number`, so that the campaign can be repeated; voids all guarantees")
-	fs.DurationVar(&opts.keep.every, "save-every", saveCampaign, "`time` between two saves of the runs' states, from which the same command goes on")
-	opts.addOnly(cmd, "workers", "engine", "devices")
-	opts.addLeading(cmd, "the runs")
+	opts.keep.Add(cmd, saveCampaign, "`time` between two saves of the runs' states, from which the same command goes on")
+	opts.AddOnly(cmd, "workers", "engine", "devices")
+	opts.cluster.AddLeading(cmd, "the runs")
 	cmd.AddCommand(newReproduceStatusCommand(g), newReproduceDrawCommand(g))
 	return cmd
 }
@@ -113,11 +118,11 @@ func (o *reproduceOptions) addSelection(cmd *cobra.Command) {
 	fs.Float64SliceVar(&s.Epsilons, "epsilons", s.Epsilons, "total epsilons: a `list`; with --quick 1 and 4")
 	fs.StringSliceVar(&s.Accountings, "accounting", s.Accountings, "bounds that the noise is calibrated by: a `list` of paper, tight and best")
 	fs.IntVar(&s.Repetitions, "repetitions", s.Repetitions, "independent repetitions of each point; with --quick 2")
-	complete(cmd, "datasets", append(paper.Datasets(), builtIn)...)
-	complete(cmd, "accounting", "paper", "tight", "best")
-	showDefault(fs, "datasets", s.Datasets)
-	showDefault(fs, "epsilons", s.Epsilons)
-	showDefault(fs, "accounting", s.Accountings)
+	flags.Complete(cmd, "datasets", append(paper.Datasets(), builtIn)...)
+	flags.Complete(cmd, "accounting", "paper", "tight", "best")
+	flags.ShowDefault(fs, "datasets", s.Datasets)
+	flags.ShowDefault(fs, "epsilons", s.Epsilons)
+	flags.ShowDefault(fs, "accounting", s.Accountings)
 }
 
 func labels(figures []paper.Figure) []string {
@@ -136,7 +141,7 @@ func figures(names []string) ([]paper.Figure, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(labels(all), name) {
-			return nil, unknown("figure", name, labels(all))
+			return nil, term.Unknown("figure", name, labels(all))
 		}
 	}
 	return slices.DeleteFunc(all, func(f paper.Figure) bool { return !slices.Contains(names, f.Label) }), nil
@@ -166,27 +171,27 @@ func (o *reproduceOptions) check() error {
 	}{{"datasets", s.Datasets, append(paper.Datasets(), builtIn)}, {"accounting", s.Accountings, []string{"paper", "tight", "best"}}} {
 		for _, name := range list.given {
 			if !slices.Contains(list.known, name) {
-				return fmt.Errorf("--%s: %w", list.flag, unknown("name", name, list.known))
+				return fmt.Errorf("--%s: %w", list.flag, term.Unknown("name", name, list.known))
 			}
 		}
 		if len(list.given) == 0 {
-			return usagef("--%s: no name; want some of %s", list.flag, strings.Join(list.known, ", "))
+			return term.Usagef("--%s: no name; want some of %s", list.flag, strings.Join(list.known, ", "))
 		}
 	}
 	if len(s.Epsilons) == 0 {
-		return usagef("--epsilons: no value; want some, such as 1,2,4")
+		return term.Usagef("--epsilons: no value; want some, such as 1,2,4")
 	}
 	for _, epsilon := range s.Epsilons {
 		if !(epsilon > 0 && epsilon < 1e3) {
-			return usagef("--epsilons: want values above 0 and below 1000, got %v", epsilon)
+			return term.Usagef("--epsilons: want values above 0 and below 1000, got %v", epsilon)
 		}
 	}
 	if s.Repetitions < 1 || s.Repetitions > 1000 {
-		return usagef("--repetitions: want 1 to 1000, got %d", s.Repetitions)
+		return term.Usagef("--repetitions: want 1 to 1000, got %d", s.Repetitions)
 	}
 	s.Datasets, s.Accountings, s.Epsilons = distinct(s.Datasets), distinct(s.Accountings), distinct(s.Epsilons)
 	slices.Sort(s.Epsilons)
-	return o.keep.check()
+	return o.keep.Check()
 }
 
 // distinct returns values without repetitions.
@@ -236,7 +241,7 @@ func (o *reproduceOptions) command(names []string) string {
 	}
 	s := o.selection
 	words = append(words, "--datasets", strings.Join(s.Datasets, ","), "--epsilons", numberList(s.Epsilons), "--accounting", strings.Join(s.Accountings, ","),
-		"--repetitions", strconv.Itoa(s.Repetitions), "--out", quoted(o.out))
+		"--repetitions", strconv.Itoa(s.Repetitions), "--out", term.Quoted(o.out))
 	if o.seeded {
 		words = append(words, "--insecure-seed", strconv.FormatUint(o.seed, 10))
 	}
@@ -259,7 +264,7 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 	if err := opts.check(); err != nil {
 		return err
 	}
-	if err := opts.clusterFlags.check(); err != nil {
+	if err := opts.cluster.Check(); err != nil {
 		return err
 	}
 	performance, err := opts.performance(ctx)
@@ -287,12 +292,12 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 			return campaignError(err)
 		}
 	}
-	return g.print(drawn, drawn.print)
+	return g.Print(drawn, drawn.print)
 }
 
 // performance returns where to train.
 func (o *reproduceOptions) performance(ctx context.Context) (settings.Performance, error) {
-	e, err := o.resolve()
+	e, err := o.Resolve()
 	return e.Performance, err
 }
 
@@ -300,10 +305,10 @@ func (o *reproduceOptions) performance(ctx context.Context) (settings.Performanc
 func campaignError(err error) error {
 	for _, known := range []error{campaign.ErrBusy, campaign.ErrOther, campaign.ErrNone, runs.ErrNoRun} {
 		if errors.Is(err, known) {
-			return coded(codeInput, err)
+			return term.Input(err)
 		}
 	}
-	return blameDevice(err)
+	return engines.Blame(err)
 }
 
 // reproduced is what "reproduce" and "reproduce draw" print as JSON.
@@ -315,17 +320,17 @@ type reproduced struct {
 }
 
 func (r reproduced) print(w io.Writer) {
-	pairs := [][2]string{{"page", relative(r.Page)}}
+	pairs := release.Facts{{"page", term.Relative(r.Page)}}
 	if r.Runs > 0 {
-		pairs = append(pairs, [2]string{"runs", fmt.Sprintf("%d of %d finished, %d failed", r.Finished, r.Runs, r.Failed)})
+		pairs.Add("runs", fmt.Sprintf("%d of %d finished, %d failed", r.Finished, r.Runs, r.Failed))
 	}
-	rows(w, pairs...)
+	term.Rows(w, pairs)
 }
 
 // draw draws figures and tables from what the store has.
 func (g *global) draw(ctx context.Context, store *campaign.Store, opts *reproduceOptions, chosen []paper.Figure) (reproduced, error) {
 	const doing = "drawing figures and tables"
-	return follow(ctx, g.console(), doing, func(f *follower) (r reproduced, err error) {
+	return term.Follow(ctx, g.Console(), doing, func(f *term.Follower) (r reproduced, err error) {
 		tasks := tasksOf(chosen, opts.selection)
 		scan, err := store.Scan(tasks)
 		if err != nil {
@@ -355,7 +360,7 @@ func (g *global) draw(ctx context.Context, store *campaign.Store, opts *reproduc
 		}
 		d := store.Description
 		r.Page, err = paper.Write(ctx, opts.out, paper.Input{
-			Figures: chosen, Selection: opts.selection, Results: results, Noise: noise, Program: version().String(),
+			Figures: chosen, Selection: opts.selection, Results: results, Noise: noise, Program: engines.Current().String(),
 			Quick: d.Scale.String(), Epochs: d.Scale.Epochs, Trials: d.Scale.Trials, Seeded: d.Seed != nil, Seed: d.Seed,
 			Bounds: bounds,
 		})

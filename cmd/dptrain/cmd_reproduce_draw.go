@@ -34,7 +34,7 @@ flags it draws what the last "reproduce" asked for.`,
 			if err != nil {
 				return err
 			}
-			opts.keep.every = saveCampaign
+			opts.keep.Every = saveCampaign
 			if err := opts.asBefore(store); err != nil {
 				return campaignError(err)
 			}
@@ -46,9 +46,9 @@ flags it draws what the last "reproduce" asked for.`,
 				return campaignError(err)
 			}
 			if drawn.Runs > 0 && drawn.Finished == 0 {
-				g.console().Log().Warnf("none of the %d runs that the page shows is there: other flags may choose those that are", drawn.Runs)
+				g.Console().Log().Warnf("none of the %d runs that the page shows is there: other flags may choose those that are", drawn.Runs)
 			}
-			return g.print(drawn, drawn.print)
+			return g.Print(drawn, drawn.print)
 		},
 		ValidArgs: labels(paper.Figures()),
 	}

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"sync"
 
+	"github.com/dptrain/dptrain/cmd/internal/engines"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/paper"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -48,9 +51,9 @@ func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen 
 	tasks := tasksOf(chosen, opts.selection)
 	pace, err := g.measurePace(ctx, store, tasks, p)
 	if err != nil {
-		return blameDevice(err)
+		return engines.Blame(err)
 	}
-	list, err := await(ctx, "reading the runs", func() (l figureList, err error) {
+	list, err := term.Await(ctx, "reading the runs", func() (l figureList, err error) {
 		scan, err := store.Scan(tasks)
 		if err != nil {
 			return l, err
@@ -69,20 +72,20 @@ func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen 
 	if err != nil {
 		return campaignError(err)
 	}
-	return g.print(list, func(w io.Writer) { printFigureList(w, list, store) })
+	return g.Print(list, func(w io.Writer) { printFigureList(w, list, store) })
 }
 
 // measurePace returns the pace that the store knows, completed by what is measured now.
 func (g *global) measurePace(ctx context.Context, store *campaign.Store, tasks []campaign.Job, p settings.Performance) (campaign.Pace, error) {
 	running := new(sync.WaitGroup)
-	device, err := g.gpus.choose(p)
+	device, err := g.gpus.Choose(p)
 	if err != nil {
 		return nil, err
 	}
-	device = device.opening(ctx, running, p, func(text string) { g.console().Log().Warn(text) })
-	return follow(ctx, g.console(), measuring, func(f *follower) (pace campaign.Pace, err error) {
-		err = device.using(ctx, p, f, func(gpu train.Engine) error {
-			pace, err = measured(ctx, store, newEngine(p, gpu), machine(p, gpu), tasks, f)
+	device = device.Opening(ctx, running, p, func(text string) { g.Console().Log().Warn(text) })
+	return term.Follow(ctx, g.Console(), measuring, func(f *term.Follower) (pace campaign.Pace, err error) {
+		err = device.Using(ctx, p, f, func(gpu train.Engine) error {
+			pace, err = measured(ctx, store, engines.New(p, gpu), engines.Machine(p, gpu), tasks, f)
 			return err
 		})
 		return pace, err
@@ -114,14 +117,13 @@ func listed(store *campaign.Store, pace campaign.Pace, scan campaign.Scan, tasks
 }
 
 func printFigureList(w io.Writer, list figureList, store *campaign.Store) {
-	tw := aligned(w)
-	fmt.Fprintln(tw, "name\truns\tmissing\tmodels\tgradients\tlikely here\tleft")
+	lines := [][]string{{"name", "runs", "missing", "models", "gradients", "likely here", "left"}}
 	line := func(name string, l listedFigure) {
 		if l.Runs == 0 {
-			fmt.Fprintf(tw, "%s\tnone\t\t\t\ta minute\t\n", name)
+			lines = append(lines, []string{name, "none", "", "", "", "a minute", ""})
 			return
 		}
-		fmt.Fprintf(tw, "%s\t%d\t%d\t%s\t%s\t%s\t%s\n", name, l.Runs, l.Missing, whole(l.Models), millions(l.Gradients), lasting(l.Seconds), lasting(l.Left))
+		lines = append(lines, []string{name, strconv.Itoa(l.Runs), strconv.Itoa(l.Missing), release.Whole(l.Models), millions(l.Gradients), lasting(l.Seconds), lasting(l.Left)})
 	}
 	for _, f := range list.Figures {
 		line(f.Name, f)
@@ -129,19 +131,19 @@ func printFigureList(w io.Writer, list figureList, store *campaign.Store) {
 	if len(list.Figures) > 1 {
 		line("all, each run once", list.All)
 	}
-	tw.Flush()
+	term.Columns(w, lines...)
 	fmt.Fprintln(w)
 	for _, f := range list.Figures {
 		text := f.Title
 		if len(f.Presets) > 0 {
 			text += ": " + fmt.Sprint(f.Presets)
 		}
-		sentence(w, f.Name+": "+text)
+		term.Sentence(w, f.Name+": "+text)
 	}
 	if size := store.Description.Scale.String(); size != "" {
-		sentence(w, "Runs have "+size+".")
+		term.Sentence(w, "Runs have "+size+".")
 	}
-	sentence(w, "Detailed figures show the runs of the summary figures. Times are for training alone, by steps that were just measured; loading, accounting and scoring come on top.")
+	term.Sentence(w, "Detailed figures show the runs of the summary figures. Times are for training alone, by steps that were just measured; loading, accounting and scoring come on top.")
 }
 
 // millions prints a number of gradients.

@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 func newReproduceStatusCommand(g *global) *cobra.Command {
@@ -22,7 +24,7 @@ corrected by the time that the finished runs took. It can be asked while another
 process works on the campaign.`,
 		Example: `  dptrain reproduce status
   dptrain reproduce status --out reproduction-quick --json`,
-		Args: noArgs,
+		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runReproduceStatus(cmd.Context(), g, out) },
 	}
 	campaignFlag(cmd, &out)
@@ -51,7 +53,7 @@ type campaignStatus struct {
 }
 
 func runReproduceStatus(ctx context.Context, g *global, out string) error {
-	r, err := await(ctx, "reading the runs", func() (r campaignStatus, err error) {
+	r, err := term.Await(ctx, "reading the runs", func() (r campaignStatus, err error) {
 		store, err := campaign.Look(out)
 		if err != nil {
 			return r, err
@@ -77,45 +79,45 @@ func runReproduceStatus(ctx context.Context, g *global, out string) error {
 	if err != nil {
 		return campaignError(err)
 	}
-	return g.print(r, func(w io.Writer) { printCampaignStatus(w, r) })
+	return g.Print(r, func(w io.Writer) { printCampaignStatus(w, r) })
 }
 
 func printCampaignStatus(w io.Writer, r campaignStatus) {
-	pairs := [][2]string{{"runs", fmt.Sprintf("%d of %d done", r.Finished, r.Runs)}}
+	pairs := release.Facts{{"runs", fmt.Sprintf("%d of %d done", r.Finished, r.Runs)}}
 	if r.Running > 0 {
-		pairs = append(pairs, [2]string{"running", counted(r.Running)})
+		pairs.Add("running", counted(r.Running))
 	}
 	if r.Out > 0 {
-		pairs = append(pairs, [2]string{"handed out", counted(r.Out) + " to a cluster's workers"})
+		pairs.Add("handed out", counted(r.Out)+" to a cluster's workers")
 	}
 	if r.CutOff > 0 {
-		pairs = append(pairs, [2]string{"cut off", counted(r.CutOff) + ", which can go on"})
+		pairs.Add("cut off", counted(r.CutOff)+", which can go on")
 	}
 	if r.Repeated > 0 {
-		pairs = append(pairs, [2]string{"repeated", counted(r.Repeated) + " that gave no model at first"})
+		pairs.Add("repeated", counted(r.Repeated)+" that gave no model at first")
 	}
 	if len(r.Failed) > 0 {
-		pairs = append(pairs, [2]string{"failed", fmt.Sprintf("%d, twice: %s", len(r.Failed), strings.Join(r.Failed[:min(3, len(r.Failed))], ", "))})
+		pairs.Add("failed", fmt.Sprintf("%d, twice: %s", len(r.Failed), strings.Join(r.Failed[:min(3, len(r.Failed))], ", ")))
 	}
 	if r.Orphans > 0 {
-		pairs = append(pairs, [2]string{"left out", counted(r.Orphans) + " whose baseline failed"})
+		pairs.Add("left out", counted(r.Orphans)+" whose baseline failed")
 	}
 	if r.Finished > 0 {
 		text := lasting(r.Took)
 		if r.Expected > 0 { // the pace is known
 			text += fmt.Sprintf("; %s had been expected", lasting(r.Expected))
 		}
-		pairs = append(pairs, [2]string{"trained", text})
+		pairs.Add("trained", text)
 	}
 	if left := r.Runs - r.Finished - len(r.Failed) - r.Orphans; left > 0 {
 		text := counted(left)
 		if r.Left > 0 {
 			text = "about " + lasting(r.Left)
 		}
-		pairs = append(pairs, [2]string{"left", text})
+		pairs.Add("left", text)
 		if r.Command != "" {
-			pairs = append(pairs, [2]string{"go on", r.Command})
+			pairs.Add("go on", r.Command)
 		}
 	}
-	rows(w, pairs...)
+	term.Rows(w, pairs)
 }

@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"runtime"
-	"strings"
+	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/dptrain/dptrain/cmd/internal/build"
+	"github.com/dptrain/dptrain/cmd/internal/cluster"
+	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
+	"github.com/dptrain/dptrain/cmd/internal/engines"
+	"github.com/dptrain/dptrain/cmd/internal/execution"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -22,27 +26,27 @@ func (g *global) work(ctx context.Context, store *campaign.Store, p settings.Per
 	if err != nil {
 		return err
 	}
-	scan, err := await(ctx, "reading the runs", func() (campaign.Scan, error) { return store.Scan(tasks) })
+	scan, err := term.Await(ctx, "reading the runs", func() (campaign.Scan, error) { return store.Scan(tasks) })
 	if err != nil {
 		return err
 	}
 	if len(scan.Finished) == len(tasks) {
 		return nil
 	}
-	if opts.cluster != "" {
+	if opts.cluster.File != "" {
 		return g.direct(ctx, store, opts, p, tasks, scan)
 	}
 	running := new(sync.WaitGroup)
-	device, err := g.gpus.choose(p)
+	device, err := g.gpus.Choose(p)
 	if err != nil {
 		return err
 	}
-	device = device.opening(ctx, running, p, func(text string) { g.console().Log().Warn(text) })
-	f := newFollower(ctx, g.console())
-	working := begin(ctx, running, f, func(f *follower) (any, error) {
-		return nil, device.using(ctx, p, f, func(gpu train.Engine) error { return workOn(ctx, store, p, gpu, opts.keep.every, tasks, scan, f) })
+	device = device.Opening(ctx, running, p, func(text string) { g.Console().Log().Warn(text) })
+	f := term.NewFollower(ctx, g.Console())
+	working := term.Begin(ctx, running, f, func(f *term.Follower) (any, error) {
+		return nil, device.Using(ctx, p, f, func(gpu train.Engine) error { return workOn(ctx, store, p, gpu, opts.keep.Every, tasks, scan, f) })
 	})
-	_, err = working.awaitEnd(ctx, func() { g.console().Log().Warn("stopping; again to kill") })
+	_, err = working.AwaitEnd(ctx, func() { g.Console().Log().Warn("stopping; again to kill") })
 	if err != nil {
 		err = fmt.Errorf("%w; what is done is kept: the same command goes on", err)
 	}
@@ -51,9 +55,9 @@ func (g *global) work(ctx context.Context, store *campaign.Store, p settings.Per
 
 // workOn is work on an engine, nil for the CPU's.
 func workOn(
-	ctx context.Context, store *campaign.Store, p settings.Performance, gpu train.Engine, every time.Duration, tasks []campaign.Job, scan campaign.Scan, f *follower,
+	ctx context.Context, store *campaign.Store, p settings.Performance, gpu train.Engine, every time.Duration, tasks []campaign.Job, scan campaign.Scan, f *term.Follower,
 ) error {
-	engine, on := newEngine(p, gpu), machine(p, gpu)
+	engine, on := engines.New(p, gpu), engines.Machine(p, gpu)
 	pace, err := measured(ctx, store, engine, on, tasks, f)
 	if err == nil {
 		err = store.SetPace(on, pace)
@@ -66,31 +70,18 @@ func workOn(
 		return err
 	}
 	f.Note(fmt.Sprintf("%d of %d runs are to do, about %s of training", status.Total-status.Finished-len(status.Failed)-status.Orphans, status.Total, lasting(status.Left.Seconds)))
-	program, err := programHash()
+	program, err := build.Hash()
 	if err != nil {
-		return coded(codeInput, err)
+		return term.Input(err)
 	}
 	return store.Work(ctx, tasks, scan, campaign.Options{
-		Engine: engine, Features: onCPU(), Performance: p, Machine: on, Program: program, MadeBy: version(), Size: batchSize(p, gpu != nil), SaveEvery: every,
-		Follower: &campaignFollower{follower: f, store: store, status: status, done: status.Done.Seconds},
+		Engine: engine, Features: engines.CPU(), Performance: p, Machine: on, Program: program, MadeBy: engines.Current(), Size: batchSize(p, gpu != nil), SaveEvery: every,
+		Follower: &campaignFollower{Follower: f, store: store, status: status, done: status.Done.Seconds},
 	})
 }
 
-// using opens the chosen GPUs, if there are any, and closes them after work, which gets nil for the CPU.
-func (c choice) using(ctx context.Context, p settings.Performance, f *follower, work func(gpu train.Engine) error) (err error) {
-	gpu, err := c.open(ctx, p, f)
-	switch {
-	case err != nil:
-		return err
-	case gpu == nil:
-		return work(nil)
-	}
-	defer func() { err = errors.Join(err, gpu.Close()) }()
-	return work(gpu)
-}
-
 // measured returns a machine's pace: what the store knows of it, and what it lacks measured now.
-func measured(ctx context.Context, store *campaign.Store, e train.Engine, machine string, tasks []campaign.Job, f *follower) (campaign.Pace, error) {
+func measured(ctx context.Context, store *campaign.Store, e train.Engine, machine string, tasks []campaign.Job, f *term.Follower) (campaign.Pace, error) {
 	pace := store.PaceOf(machine)
 	err := pace.Measure(ctx, e, cellsOf(tasks), func(done, total int) { f.Progress(float64(done), float64(total), measuring) })
 	return pace, err
@@ -112,7 +103,7 @@ func cellsOf(tasks []campaign.Job) []campaign.Cell {
 // fills some twenty cores; on two cores more than two runs side by side took no less time
 // (bench/results/many-runs.md). Those of IMDB have 464,242 parameters, about 20 MB for each trial.
 func batchSize(p settings.Performance, gpu bool) func(campaign.Cell) int {
-	most := min(max(2, cores(p)/8), 8)
+	most := min(max(2, engines.Cores(p)/8), 8)
 	if gpu {
 		most = 8
 	}
@@ -128,40 +119,10 @@ func batchSize(p settings.Performance, gpu bool) func(campaign.Cell) int {
 	}
 }
 
-// cores returns the number of cores that settings allow.
-func cores(p settings.Performance) int {
-	if p.Workers > 0 {
-		return p.Workers
-	}
-	return runtime.GOMAXPROCS(0)
-}
-
-// machine describes what trains.
-func machine(p settings.Performance, gpu train.Engine) string {
-	on := fmt.Sprintf("%s, %d %s", processor(), cores(p), plural(cores(p), "core", "cores"))
-	if gpu != nil {
-		return gpu.Name() + "; " + on
-	}
-	return "CPU; " + on
-}
-
-// processor returns the name of the processor, or its architecture.
-func processor() string {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err == nil {
-		for line := range strings.Lines(string(text)) {
-			if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
-				return strings.TrimSpace(value)
-			}
-		}
-	}
-	return runtime.GOARCH
-}
-
 // campaignFollower shows the progress of a campaign. The time that it took the finished runs is public, as that of the
 // paper's data sets.
 type campaignFollower struct {
-	*follower
+	*term.Follower
 	store  *campaign.Store
 	status campaign.Status // before this call
 
@@ -172,7 +133,7 @@ type campaignFollower struct {
 }
 
 func (c *campaignFollower) Loading(done, total float64, what string) {
-	c.follower.Progress(done, total, what)
+	c.Follower.Progress(done, total, what)
 }
 
 func (c *campaignFollower) Working(batch []campaign.Job, share float64) {
@@ -184,7 +145,7 @@ func (c *campaignFollower) Working(batch []campaign.Job, share float64) {
 	}
 	total := c.status.Done.Seconds + c.status.Left.Seconds
 	of := batch[0].Cell
-	c.follower.Progress(done, math.Max(total, done), fmt.Sprintf("%s; %s, %s, %s", c.text(), of.Preset(), of.Method, counted(len(batch))))
+	c.Follower.Progress(done, math.Max(total, done), fmt.Sprintf("%s; %s, %s, %s", c.text(), of.Preset(), of.Method, counted(len(batch))))
 }
 
 // Ended implements [campaign.Follower].
@@ -231,4 +192,86 @@ func lasting(seconds float64) string {
 }
 
 // counted prints a number of runs.
-func counted(n int) string { return fmt.Sprintf("%d %s", n, plural(n, "run", "runs")) }
+func counted(n int) string { return fmt.Sprintf("%d %s", n, term.Plural(n, "run", "runs")) }
+
+// direct has the workers of a cluster carry out what a campaign lacks.
+func (g *global) direct(ctx context.Context, store *campaign.Store, o reproduceOptions, p settings.Performance, tasks []campaign.Job, scan campaign.Scan) (err error) {
+	status, err := store.Status(tasks, scan)
+	if err != nil {
+		return err
+	}
+	f := term.NewFollower(ctx, g.Console())
+	working := term.Begin(ctx, new(sync.WaitGroup), f, func(f *term.Follower) (any, error) {
+		return nil, directOn(ctx, store, o, p, tasks, scan, &campaignFollower{Follower: f, store: store, status: status})
+	})
+	if _, err = working.AwaitEnd(ctx, func() { g.Console().Log().Warn("stopping; again to kill") }); err != nil {
+		err = fmt.Errorf("%w; what is done is kept: the same command goes on", execution.OfCluster(err))
+	}
+	return err
+}
+
+func directOn(
+	ctx context.Context, store *campaign.Store, o reproduceOptions, p settings.Performance, tasks []campaign.Job, scan campaign.Scan, f *campaignFollower,
+) (err error) {
+	me, err := execution.ClusterBuild()
+	if err != nil {
+		return err
+	}
+	id, err := execution.CampaignID(o.out)
+	if err != nil {
+		return err
+	}
+	conn, end, err := o.cluster.Lead(ctx, filepath.Join(o.out, "cluster"), f.Note)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	board, err := conn.Board(ctx, id, me, f.Note)
+	if err != nil {
+		return err
+	}
+	defer board.Close()
+	f.Note(fmt.Sprintf("%d of %d runs are to do", f.status.Total-f.status.Finished-len(f.status.Failed)-f.status.Orphans, f.status.Total))
+	showing, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { f.show(showing, board) })
+	defer func() {
+		stop()
+		running.Wait()
+	}()
+	err = store.Work(ctx, tasks, scan, campaign.Options{
+		Workers: &remote.Workers{Board: board, Engine: p.Engine}, Performance: p, Program: me.Hash, MadeBy: engines.Current(), Follower: f,
+	})
+	if err == nil {
+		err = board.Remove(ctx)
+	}
+	return err
+}
+
+// show shows every second how much of a campaign is done, and by whom.
+func (c *campaignFollower) show(ctx context.Context, board *cluster.Board) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		workers, jobs, share := board.Workers(), 0, 0.0
+		for _, w := range workers {
+			jobs += len(w.Jobs)
+			share += w.Share * float64(len(w.Jobs))
+		}
+		text := fmt.Sprintf("%s; %d %s, %d under way", c.text(), len(workers), term.Plural(len(workers), "worker", "workers"), jobs)
+		if len(workers) == 0 {
+			text += ": start some by dptrain worker"
+		}
+		c.mu.Lock()
+		done, failed := float64(c.status.Finished+c.runs), float64(c.failed)
+		c.mu.Unlock()
+		total := float64(c.status.Total)
+		share = min(share, max(total-done-failed, 0)) // workers that have died count for a while
+		c.Follower.Progress(done+share, total, text)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -5,25 +5,27 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/build"
+	"github.com/dptrain/dptrain/cmd/internal/engines"
+	"github.com/dptrain/dptrain/cmd/internal/execution"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/flags"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
-	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 type resumeOptions struct {
-	givenSettings
-	keep  keeping
-	store string
-	clusterFlags
+	flags.Settings
+	keep    flags.Keep
+	store   string
+	cluster execution.Cluster
 }
 
 // resumable are the settings that may differ from those that a run began with: they change no result, and where files
@@ -51,92 +53,69 @@ At the end the key is overwritten and removed. With the key, whoever has the
 released model can remove its noise: until then guard the folder like the data.
 Backups, snapshots and flash disks may keep copies.
 
-` + exitCodes,
+` + term.ExitCodes,
 		Example: `  dptrain resume runs/mnist-20261122-100352
   dptrain resume runs/files-20261122-100352 --train moved/train.csv
   dptrain resume runs/mnist-20261122-100352 --workers 4
   dptrain resume runs/mnist-20261122-100352 --cluster embedded`,
-		Args: takes(1, 1, "one run"),
+		Args: term.Takes(1, 1, "one run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runResume(cmd.Context(), g, runDir(storeDir(opts.store), args[0]), opts)
+			return runResume(cmd.Context(), g, flags.Store{Given: opts.store}.Run(args[0]), opts)
 		},
 	}
-	opts.addOnly(cmd, resumable...)
-	opts.keep.addFlags(cmd)
+	opts.AddOnly(cmd, resumable...)
+	addKeep(cmd, &opts.keep)
 	cmd.Flags().StringVar(&opts.store, "store", "", "`folder` with the ledger that has the run, if it was moved elsewhere than the run")
 	_ = cmd.MarkFlagDirname("store") // it fails for unknown flags only
-	opts.addLeading(cmd, "the trials that are left")
+	opts.cluster.AddLeading(cmd, "the trials that are left")
 	return cmd
 }
 
 func runResume(ctx context.Context, g *global, dir string, opts resumeOptions) error {
-	if err := errors.Join(opts.keep.check(), opts.clusterFlags.check()); err != nil {
+	if err := errors.Join(opts.keep.Check(), opts.cluster.Check()); err != nil {
 		return err
 	}
 	folder, err := runs.Resume(dir)
 	if err != nil {
-		return coded(codeInput, err)
+		return term.Input(err)
 	}
 	s, err := opts.resumed(folder)
 	if err == nil {
 		folder.Record.Store, err = opts.storeOf(folder)
 	}
 	if err == nil {
-		err = g.carryOut(ctx, s, opts.keep, opts.clusterFlags, folder.Record.Store, func(p *experiment.Plan) (*runs.Run, error) { return folder, samePlan(p, folder) })
+		err = g.carryOut(ctx, s, execution.Options{
+			Store: folder.Record.Store, Every: opts.keep.Every, Cluster: opts.cluster,
+			Folder: func(p *experiment.Plan) (*runs.Run, error) { return folder, samePlan(p, folder) },
+		})
 	}
 	return errors.Join(err, folder.Release())
 }
 
 // resumed returns the settings of a run that was cut off.
 func (o *resumeOptions) resumed(folder *runs.Run) (s experiment.Settings, err error) {
-	program, err := programHash()
+	program, err := build.Hash()
 	if err != nil {
-		return s, coded(codeInput, err)
+		return s, term.Input(err)
 	}
 	if r := folder.Record; program != r.Program {
-		return s, coded(codeInput, fmt.Errorf("the run in %s was begun by another dptrain (%s), and this one (%s) may draw or compute otherwise: resume with that one", folder.Dir(), r.MadeBy, version()))
+		return s, term.Inputf("the run in %s was begun by another dptrain (%s), and this one (%s) may draw or compute otherwise: resume with that one", folder.Dir(), r.MadeBy, engines.Current())
 	}
-	e, err := o.restored(folder.Settings, folder.Record)
+	e, err := o.Restored(folder.Settings, folder.Record.Folder)
 	if err != nil {
 		return s, err
 	}
 	return experiment.Settings{Experiment: e, Tune: experiment.Tuned(folder.Manifest), InsecureSeed: folder.Record.Seed}, nil
 }
 
-// restored returns the settings that a run began with, with those of the command line over them.
-func (o *givenSettings) restored(text []byte, r runs.Record) (settings.Experiment, error) {
-	e, err := settings.Resolve(settings.File{Name: "settings.yaml", Text: text}, o.overrides())
-	if err != nil {
-		return e, coded(codeUsage, err)
-	}
-	for _, f := range []struct {
-		flag string
-		path *string
-	}{{"train", &e.Data.Train}, {"test", &e.Data.Test}} {
-		if *f.path == "" || o.gives("data."+f.flag) {
-			continue
-		}
-		if !filepath.IsAbs(*f.path) {
-			*f.path = filepath.Join(r.Folder, *f.path)
-		}
-		if _, err := os.Stat(*f.path); errors.Is(err, fs.ErrNotExist) {
-			return e, coded(codeInput, fmt.Errorf("%w: --%s says where it is now", err, f.flag))
-		}
-	}
-	return e, nil
-}
-
 // releasesIn returns the releases that a store's ledger has.
 func releasesIn(store string) ([]ledger.Release, error) {
 	l, err := ledger.Open(store)
 	if err != nil {
-		return nil, coded(codeInput, err)
+		return nil, term.Input(err)
 	}
 	releases, err := l.Releases()
-	if err != nil {
-		return nil, coded(codeInput, err)
-	}
-	return releases, nil
+	return releases, term.Input(err)
 }
 
 // storeOf returns the folder whose ledger has the run: the one that the run began with or, if a store was moved with
@@ -163,7 +142,7 @@ func (o *resumeOptions) storeOf(folder *runs.Run) (string, error) {
 	if folder.Manifest.Stage == runs.Planned { // it is the first run of its store
 		return began, nil
 	}
-	return "", coded(codeInput, fmt.Errorf("the ledger that has the run isn't in %s any more: --store says where it is now", began))
+	return "", term.Inputf("the ledger that has the run isn't in %s any more: --store says where it is now", began)
 }
 
 // samePlan returns an error if a plan isn't that of the run's folder.
@@ -174,8 +153,8 @@ func samePlan(p *experiment.Plan, folder *runs.Run) error {
 	}
 	m := folder.Manifest
 	if now.Epsilon != m.Epsilon || now.Delta != m.Delta || now.Samples != m.Samples || !sameJSON(now.Event, m.Event) {
-		return coded(codeInput, fmt.Errorf("the run in %s was planned for %d samples and epsilon %v, and now there are %d and epsilon %v: resume with the same data and settings",
-			folder.Dir(), m.Samples, m.Epsilon, now.Samples, now.Epsilon))
+		return term.Inputf("the run in %s was planned for %d samples and epsilon %v, and now there are %d and epsilon %v: resume with the same data and settings",
+			folder.Dir(), m.Samples, m.Epsilon, now.Samples, now.Epsilon)
 	}
 	return nil
 }

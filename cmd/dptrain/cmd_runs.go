@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,18 +11,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/flags"
+	"github.com/dptrain/dptrain/cmd/internal/page"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 func newRunsCommand(g *global) *cobra.Command {
-	cmd := group(&cobra.Command{
+	cmd := term.Group(&cobra.Command{
 		Use:   "runs",
 		Short: "List, show and compare runs, and clean up after killed ones",
 		Long: `List, show and compare runs, and clean up after killed ones.
 
 Each "tune" or "train" makes a folder in the store, a folder of runs: --store,
-else $` + storeVariable + `, else runs. Its run.json and released/ are public; private/
+else $` + flags.StoreVariable + `, else runs. Its run.json and released/ are public; private/
 is not.`,
 	})
 	cmd.AddCommand(newRunsListCommand(g), newRunsShowCommand(g), newRunsCompareCommand(g), newRunsCleanCommand(g))
@@ -31,7 +33,7 @@ is not.`,
 }
 
 func newRunsListCommand(g *global) *cobra.Command {
-	var dir string
+	var store flags.Store
 	var asCSV bool
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -47,10 +49,10 @@ func newRunsListCommand(g *global) *cobra.Command {
 		Example: `  dptrain runs list
   dptrain runs list --csv >runs.csv
   dptrain runs list --store /data/runs --json`,
-		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return runRunsList(g, storeDir(dir), asCSV) },
+		Args: term.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return runRunsList(g, store.Dir(), asCSV) },
 	}
-	storeFlag(cmd, &dir)
+	store.Add(cmd)
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "print CSV")
 	return cmd
 }
@@ -64,7 +66,7 @@ type runLine struct {
 }
 
 func newRunLine(i runs.Info) runLine {
-	return runLine{relative(i.Dir), stateOf(i), i.Manifest, i.Resumable()}
+	return runLine{term.Relative(i.Dir), stateOf(i), i.Manifest, i.Resumable()}
 }
 
 // MarshalJSON writes the line's state instead of the manifest's.
@@ -127,15 +129,15 @@ func runRunsList(g *global, store string, asCSV bool) error {
 	table := [][]string{{"RUN", "DAY", "COMMAND", "DATA", "MODEL", "EPSILON", "DELTA", "STATE", "SCORE"}}
 	for _, i := range found {
 		lines = append(lines, newRunLine(i))
-		table = append(table, []string{filepath.Base(i.Dir), i.Day, i.Command, dataOf(i), i.Model, epsilonText(i.Manifest), exact(i.Delta), stateOf(i), scoreText(i.Score)})
+		table = append(table, []string{filepath.Base(i.Dir), i.Day, i.Command, dataOf(i), i.Model, epsilonText(i.Manifest), release.Exact(i.Delta), stateOf(i), scoreText(i.Score)})
 	}
 	if unreadable != nil {
-		unreadable = coded(codeInput, unreadable)
+		unreadable = term.Input(unreadable)
 	}
-	if len(found) == 0 && !g.json && !asCSV {
-		return errors.Join(g.text(func(w io.Writer) { fmt.Fprintf(w, "no runs in %s\n", store) }), unreadable)
+	if len(found) == 0 && !g.JSON && !asCSV {
+		return errors.Join(g.Text(func(w io.Writer) { fmt.Fprintf(w, "no runs in %s\n", store) }), unreadable)
 	}
-	return errors.Join(g.table(lines, table, asCSV), unreadable)
+	return errors.Join(g.Table(lines, table, asCSV), unreadable)
 }
 
 // epsilonText returns a run's epsilon, or that it has none.
@@ -144,20 +146,6 @@ func epsilonText(m runs.Manifest) string {
 		return "void"
 	}
 	return release.Up(m.Epsilon)
-}
-
-// table prints a result as JSON, CSV or a table with a header.
-func (g *global) table(result any, table [][]string, asCSV bool) error {
-	if g.json && asCSV {
-		return usagef("--json and --csv: give one")
-	}
-	if asCSV {
-		if err := csv.NewWriter(g.stdout).WriteAll(table); err != nil {
-			return coded(codeInput, fmt.Errorf("print result: %w", err))
-		}
-		return nil
-	}
-	return g.print(result, func(w io.Writer) { columns(w, table...) })
 }
 
 func newRunsShowCommand(g *global) *cobra.Command {
@@ -170,9 +158,9 @@ shows what the guarantee doesn't cover: times, trials and their scores. Don't
 publish that.`,
 		Example: `  dptrain runs show runs/mnist-20261122-100352
   dptrain runs show runs/mnist-20261122-100352 --private`,
-		Args: takes(1, 1, "one run"),
+		Args: term.Takes(1, 1, "one run"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return runRunsShow(g, runDir(storeDir(""), args[0]), private)
+			return runRunsShow(g, flags.Store{}.Run(args[0]), private)
 		},
 	}
 	cmd.Flags().BoolVar(&private, "private", false, "show times, trials and scores too, which the guarantee doesn't cover")
@@ -189,81 +177,67 @@ type shownRun struct {
 func runRunsShow(g *global, dir string, private bool) error {
 	i, err := runs.Open(dir)
 	if err != nil {
-		return coded(codeInput, err)
+		return term.Input(err)
 	}
 	line, err := json.Marshal(newRunLine(i))
 	if err != nil {
 		return err
 	}
 	shown := shownRun{Run: line}
-	pairs := [][2]string{
-		{"run", relative(i.Dir)},
+	pairs := release.Facts{
+		{"run", term.Relative(i.Dir)},
 		{"state", stateOf(i)},
 		{"command", i.Command + ", begun on " + i.Day},
 		{"data", fmt.Sprintf("%s, %s training samples", dataOf(i), release.Grouped(i.Samples))},
 		{"model", i.Model},
 	}
 	if i.Method != "" {
-		pairs = append(pairs, [2]string{"method", i.Method})
+		pairs.Add("method", i.Method)
 	}
-	privacy := fmt.Sprintf("epsilon %s at delta %s", release.Up(i.Epsilon), exact(i.Delta))
+	privacy := release.EpsilonAt(i.Epsilon, i.Delta)
 	if !i.Guarantee {
 		privacy = "no guarantee: the seed is insecure, or there is no noise"
 	}
-	pairs = append(pairs, [2]string{"privacy", privacy})
+	pairs.Add("privacy", privacy)
 	if i.Score != nil {
 		on := " on the public test set"
 		if i.Score.HeldOut {
 			on = " on held-out private rows, with noise"
 		}
-		pairs = append(pairs, [2]string{i.Score.Metric, scoreText(i.Score) + on})
+		pairs.Add(i.Score.Metric, scoreText(i.Score)+on)
 	}
 	if i.TunedLearningRate != nil {
-		pairs = append(pairs, [2]string{"learning rate", fmt.Sprintf("%s found by tuning, %s in the final run", rounded(i.TunedLearningRate), rounded(i.LearningRate))})
+		pairs.Add("learning rate", fmt.Sprintf("%s found by tuning, %s in the final run", rounded(i.TunedLearningRate), rounded(i.LearningRate)))
 	} else if i.LearningRate != nil {
-		pairs = append(pairs, [2]string{"learning rate", rounded(i.LearningRate)})
+		pairs.Add("learning rate", rounded(i.LearningRate))
 	}
 	if i.Resumable() {
-		pairs = append(pairs, [2]string{"go on", "dptrain resume " + quoted(relative(i.Dir))})
+		pairs.Add("go on", "dptrain resume "+term.Quoted(term.Relative(i.Dir)))
 	}
 	if private {
 		if i.Record == nil {
-			return coded(codeInput, fmt.Errorf("%s: no private record, or no permission to read it; leave out --private", dir))
+			return term.Inputf("%s: no private record, or no permission to read it; leave out --private", dir)
 		}
 		shown.Record = i.Record
 		for _, m := range i.Record.Moments {
-			pairs = append(pairs, [2]string{"private", m.Time.Format("2006-01-02 15:04:05 MST") + "  " + m.What})
+			pairs.Add("private", m.Time.Format("2006-01-02 15:04:05 MST")+"  "+m.What)
 		}
-		var trials trialsOf
-		if text, err := os.ReadFile(filepath.Join(i.Dir, "private", "run.json")); err == nil && json.Unmarshal(text, &trials) == nil {
-			shown.Outcome = text
-			for k, t := range trials.Trials {
-				pairs = append(pairs, [2]string{"private", fmt.Sprintf("trial %d: learning rate %.4g, %s", k+1, t.LearningRate, t.text(i.Score, k == trials.Best))})
+		if of, err := page.OpenPrivate(i.Dir); err == nil && of != nil {
+			if shown.Outcome, err = os.ReadFile(filepath.Join(i.Dir, "private", "run.json")); err != nil {
+				return term.Input(err)
+			}
+			for k, t := range of.Trials {
+				pairs.Add("private", fmt.Sprintf("trial %d: learning rate %.4g, %s", k+1, t.LearningRate, trialText(t, i.Score, k == of.Winner())))
 			}
 		}
 	}
-	return g.print(shown, func(w io.Writer) { rows(w, pairs...) })
+	return g.Print(shown, func(w io.Writer) { term.Rows(w, pairs) })
 }
 
-// trialsOf is what is read of private/run.json.
-type trialsOf struct {
-	Best   int     `json:"best"`
-	Trials []trial `json:"trials"`
-}
-
-type trial struct {
-	LearningRate float64  `json:"learning_rate"`
-	Score        *float64 `json:"score"`
-	Failure      string   `json:"failure"`
-}
-
-// text describes a trial of a run whose score has the metric.
-func (t trial) text(metric *runs.Score, best bool) string {
-	text := "diverged"
-	switch {
-	case t.Failure != "":
-		text = "failed: " + t.Failure
-	case t.Score != nil && metric != nil:
+// trialText describes a trial of a run whose score has the metric.
+func trialText(t page.PrivateTrial, metric *runs.Score, best bool) string {
+	text := t.Outcome()
+	if text == "" && metric != nil {
 		text = "score " + scoreText(&runs.Score{Metric: metric.Metric, Value: *t.Score})
 	}
 	if best {
@@ -273,7 +247,7 @@ func (t trial) text(metric *runs.Score, best bool) string {
 }
 
 func newRunsCleanCommand(g *global) *cobra.Command {
-	var dir string
+	var store flags.Store
 	var abandon []string
 	var dryRun bool
 	cmd := &cobra.Command{
@@ -286,10 +260,10 @@ is destroyed and their folder removed. What an abandoned run has cost stays
 spent, and in the ledger.`,
 		Example: `  dptrain runs clean --dry-run
   dptrain runs clean --abandon runs/mnist-20261122-100352`,
-		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return runRunsClean(g, storeDir(dir), abandon, dryRun) },
+		Args: term.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return runRunsClean(g, store, abandon, dryRun) },
 	}
-	storeFlag(cmd, &dir)
+	store.Add(cmd)
 	cmd.Flags().StringArrayVar(&abandon, "abandon", nil, "also remove the `run` in this folder, which was cut off; may be repeated")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be removed, and remove nothing")
 	return cmd
@@ -300,37 +274,37 @@ type cleanedStore struct {
 	Removed []string `json:"removed"`
 }
 
-func runRunsClean(g *global, store string, abandon []string, dryRun bool) error {
-	left, err := runs.Leftovers(store)
+func runRunsClean(g *global, store flags.Store, abandon []string, dryRun bool) error {
+	left, err := runs.Leftovers(store.Dir())
 	if err != nil {
-		return coded(codeInput, err)
+		return term.Input(err)
 	}
 	done := cleanedStore{Removed: []string{}}
 	var failed error
 	remove := func(path string, by func(string) error) {
 		if !dryRun {
 			if err := by(path); err != nil {
-				failed = errors.Join(failed, coded(codeInput, err))
+				failed = errors.Join(failed, term.Input(err))
 				return
 			}
 		}
-		done.Removed = append(done.Removed, relative(path))
+		done.Removed = append(done.Removed, term.Relative(path))
 	}
 	for _, path := range left {
 		remove(path, runs.RemoveLeftover)
 	}
 	for _, path := range abandon {
-		path = runDir(store, path)
+		path = store.Run(path)
 		if i, err := runs.Open(path); err != nil || !i.Resumable() {
 			if err == nil {
 				err = fmt.Errorf("%s: its state is %s; only runs that were cut off can be abandoned", path, stateOf(i))
 			}
-			failed = errors.Join(failed, coded(codeInput, err))
+			failed = errors.Join(failed, term.Input(err))
 			continue
 		}
 		remove(path, runs.Abandon)
 	}
-	return errors.Join(g.print(done, func(w io.Writer) {
+	return errors.Join(g.Print(done, func(w io.Writer) {
 		verb := "removed "
 		if dryRun {
 			verb = "would remove "

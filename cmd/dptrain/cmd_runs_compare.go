@@ -8,11 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/flags"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 func newRunsCompareCommand(g *global) *cobra.Command {
-	var dir string
+	var store flags.Store
 	var asCSV bool
 	cmd := &cobra.Command{
 		Use:   "compare [RUN...]",
@@ -22,15 +25,15 @@ released.`,
 		Example: `  dptrain runs compare
   dptrain runs compare runs/mnist-* --csv >mnist.csv`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runRunsCompare(g, storeDir(dir), withoutLedger(args), asCSV)
+			return runRunsCompare(g, store, flags.WithoutLedger(args), asCSV)
 		},
 	}
-	storeFlag(cmd, &dir)
+	store.Add(cmd)
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "print CSV")
 	return cmd
 }
 
-func runRunsCompare(g *global, store string, dirs []string, asCSV bool) error {
+func runRunsCompare(g *global, store flags.Store, dirs []string, asCSV bool) error {
 	found, err := finishedRuns(store, dirs)
 	if err != nil {
 		return err
@@ -45,18 +48,18 @@ func runRunsCompare(g *global, store string, dirs []string, asCSV bool) error {
 	}
 	for _, i := range found {
 		lines = append(lines, newRunLine(i))
-		table = append(table, []string{filepath.Base(i.Dir), dataOf(i), i.Model, i.Method, epsilonText(i.Manifest), exact(i.Delta),
+		table = append(table, []string{filepath.Base(i.Dir), dataOf(i), i.Model, i.Method, epsilonText(i.Manifest), release.Exact(i.Delta),
 			rate(i.TunedLearningRate), rate(i.LearningRate), scoreText(i.Score)})
 	}
-	return g.table(lines, table, asCSV)
+	return g.Table(lines, table, asCSV)
 }
 
 // finishedRuns reads the runs in the given folders, or the finished ones of the store.
-func finishedRuns(store string, dirs []string) (found []runs.Info, err error) {
+func finishedRuns(store flags.Store, dirs []string) (found []runs.Info, err error) {
 	if len(dirs) == 0 {
-		all, err := runs.List(store)
+		all, err := runs.List(store.Dir())
 		if err != nil {
-			return nil, coded(codeInput, err)
+			return nil, term.Input(err)
 		}
 		for _, i := range all {
 			if i.Stage == runs.Finished && i.Score != nil && i.LearningRate != nil {
@@ -64,18 +67,18 @@ func finishedRuns(store string, dirs []string) (found []runs.Info, err error) {
 			}
 		}
 		if len(found) == 0 {
-			return nil, coded(codeInput, fmt.Errorf("no finished run in %s; give folders of runs, or another --store", store))
+			return nil, term.Inputf("no finished run in %s; give folders of runs, or another --store", store.Dir())
 		}
 		return found, nil
 	}
 	for _, dir := range dirs {
-		dir = runDir(store, dir)
+		dir = store.Run(dir)
 		i, err := runs.Open(dir)
 		if err == nil && (i.Stage != runs.Finished || i.Score == nil || i.LearningRate == nil) {
 			err = fmt.Errorf("%s: its state is %s; compare finished runs", dir, stateOf(i))
 		}
 		if err != nil {
-			return nil, coded(codeInput, err)
+			return nil, term.Input(err)
 		}
 		found = append(found, i)
 	}

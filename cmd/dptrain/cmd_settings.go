@@ -6,11 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/flags"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 type settingsOptions struct {
-	givenSettings
+	flags.Settings
 	presets bool
 }
 
@@ -28,11 +31,11 @@ it lists the presets instead, which hold the paper's experiments.`,
 		Example: `  dptrain settings --presets
   dptrain settings --preset mnist-adam --epsilon 2 >mine.yaml
   dptrain tune --config mine.yaml`,
-		Args: noArgs,
+		Args: term.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return runSettings(g, opts) },
 	}
-	opts.addFlags(cmd)
-	opts.addFileFlags(cmd)
+	opts.Add(cmd)
+	opts.AddFiles(cmd)
 	cmd.Flags().BoolVar(&opts.presets, "presets", false, "list the presets, with a line each")
 	return cmd
 }
@@ -41,19 +44,19 @@ func runSettings(g *global, opts settingsOptions) error {
 	if opts.presets {
 		return listPresets(g)
 	}
-	e, err := opts.resolve()
+	e, err := opts.Resolve()
 	if err != nil {
 		return err
 	}
 	encode := e.YAML
-	if g.json {
+	if g.JSON {
 		encode = e.JSON
 	}
 	text, err := encode()
 	if err != nil {
 		return err
 	}
-	if _, err := g.stdout.Write(text); err != nil {
+	if _, err := g.Out.Write(text); err != nil {
 		return fmt.Errorf("print settings: %w", err)
 	}
 	return nil
@@ -67,14 +70,14 @@ type presetLine struct {
 
 func listPresets(g *global) error {
 	var lines []presetLine
-	var pairs [][2]string
+	var pairs release.Facts
 	for _, name := range settings.Presets() {
 		description, err := settings.Describe(name)
 		if err != nil {
 			return err
 		}
 		lines = append(lines, presetLine{name, description})
-		pairs = append(pairs, [2]string{name, description})
+		pairs.Add(name, description)
 	}
-	return g.print(lines, func(w io.Writer) { rows(w, pairs...) })
+	return g.Print(lines, func(w io.Writer) { term.Rows(w, pairs) })
 }

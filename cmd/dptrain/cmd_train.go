@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/cmd/internal/term"
+)
 
 func newTrainCommand(g *global) *cobra.Command {
 	var opts runOptions
@@ -19,18 +23,18 @@ with --warmup, --accumulate and --average. An average of the parameters, such as
 0.9 are 10 times as long in the end, so give a tenth of the learning rate.
 Memory is no reason to accumulate: batches of any size are split by themselves.
 
-` + exitCodes,
+` + term.ExitCodes,
 		Example: `  dptrain train --learning-rate 0.5
   dptrain train --dataset mnist --epsilon 2 --learning-rate 0.9
   dptrain train --optimizer nesterov --learning-rate 0.05 --schedule cosine
   dptrain train --optimizer adamw --learning-rate 0.005 --warmup 0.05 --average 0.99
   dptrain train --dataset mnist --noise-multiplier 1.3 --epochs 20 --dry-run`,
-		Args: noArgs,
+		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.seeded = cmd.Flags().Changed("insecure-seed")
-			e, err := opts.resolve()
+			e, err := opts.Resolve()
 			if err == nil {
-				err = opts.checkUntuned()
+				err = opts.CheckUntuned()
 			}
 			if err != nil {
 				return err

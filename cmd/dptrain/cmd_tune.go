@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/cmd/internal/term"
+)
 
 func newTuneCommand(g *global) *cobra.Command {
 	var opts runOptions
@@ -66,7 +70,7 @@ guarantee doesn't cover the trials and their scores. Timings, the log and
 standard error are private too, because the time of a run depends on the number
 of trials.
 
-` + exitCodes,
+` + term.ExitCodes,
 		Example: `  dptrain tune
   dptrain tune --dataset mnist --variant 1 --epsilon 3
   dptrain tune --dataset mnist --variant 2 --noise-multiplier 2.5 --dry-run
@@ -79,12 +83,12 @@ of trials.
   dptrain tune --dataset mnist --search random --largest-final-rate 1
   dptrain tune --preset mnist-all --cluster embedded --listen :4222
   dptrain tune --config mine.yaml --out runs/mine --json`,
-		Args: noArgs,
+		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.seeded = cmd.Flags().Changed("insecure-seed")
-			e, err := opts.resolve()
+			e, err := opts.Resolve()
 			if err == nil {
-				err = opts.checkTuned(e)
+				err = opts.CheckTuned(e)
 			}
 			if err != nil {
 				return err
@@ -93,6 +97,6 @@ of trials.
 		},
 	}
 	opts.addFlags(cmd, "learning-rate")
-	opts.addLeading(cmd, "the trials")
+	opts.cluster.AddLeading(cmd, "the trials")
 	return cmd
 }

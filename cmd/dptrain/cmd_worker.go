@@ -15,15 +15,20 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/cluster"
 	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
+	"github.com/dptrain/dptrain/cmd/internal/engines"
+	"github.com/dptrain/dptrain/cmd/internal/execution"
+	"github.com/dptrain/dptrain/cmd/internal/flags"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/train"
 )
 
 type workerOptions struct {
-	givenSettings
-	clusterFlags
+	flags.Settings
+	cluster  execution.Cluster
 	once     bool
 	idle     time.Duration
 	batch    int
@@ -56,13 +61,13 @@ train more runs at once. With --once it ends when there is nothing to do, with -
 when there was nothing for a while: so batch systems such as Slurm run it. When it is
 stopped (Ctrl-C, SIGTERM), others get its runs at once.
 
-` + exitCodes,
+` + term.ExitCodes,
 		Example: `  dptrain worker --cluster reproduction/cluster/cluster.yaml
   dptrain worker --cluster cluster.yaml --devices 0 --idle 10m
   dptrain worker --cluster cluster.yaml --datasets mnist
   dptrain worker --cluster cluster.yaml --once
   dptrain worker --cluster cluster.yaml --train train.csv --test test.csv`,
-		Args: noArgs,
+		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.given = cmd.Flags().Changed
 			return runWorker(cmd.Context(), g, opts)
@@ -70,73 +75,73 @@ stopped (Ctrl-C, SIGTERM), others get its runs at once.
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	opts.addJoining(cmd, "the cluster's `file`")
+	opts.cluster.AddJoining(cmd, "the cluster's `file`")
 	fs.BoolVar(&opts.once, "once", false, "end when there is nothing to do")
 	fs.DurationVar(&opts.idle, "idle", 0, "end when there was nothing to do for a `time`, such as 10m")
 	fs.IntVar(&opts.batch, "batch", 0, "`number` of runs side by side; 0 is what fills this machine")
 	fs.StringSliceVar(&opts.datasets, "datasets", nil, "data sets to work on: a `list` (default those that are here)")
 	fs.StringVar(&opts.train, "train", "", "own training `file`, as the coordinator has it")
 	fs.StringVar(&opts.test, "test", "", "own test `file`, as the coordinator has it")
-	opts.addOnly(cmd, "workers", "engine", "devices")
+	opts.AddOnly(cmd, "workers", "engine", "devices")
 	return cmd
 }
 
 func (o *workerOptions) checkWorker() error {
 	switch {
-	case o.cluster == "":
-		return usagef("--cluster says whom to work for: the file that the coordinator wrote, such as reproduction/cluster/cluster.yaml")
-	case o.cluster == embeddedCluster:
-		return usagef("--cluster embedded is for the coordinator; give a worker the file that the coordinator wrote, such as reproduction/cluster/cluster.yaml")
+	case o.cluster.File == "":
+		return term.Usagef("--cluster says whom to work for: the file that the coordinator wrote, such as reproduction/cluster/cluster.yaml")
+	case o.cluster.File == execution.Embedded:
+		return term.Usagef("--cluster embedded is for the coordinator; give a worker the file that the coordinator wrote, such as reproduction/cluster/cluster.yaml")
 	case o.once && o.given("idle"):
-		return usagef("--once ends at once, and --idle after a time; give one of them")
+		return term.Usagef("--once ends at once, and --idle after a time; give one of them")
 	case o.given("idle") && o.idle <= 0:
-		return usagef("--idle: want a time such as 10m, got %v", o.idle)
+		return term.Usagef("--idle: want a time such as 10m, got %v", o.idle)
 	case o.batch < 0 || o.batch > 64:
-		return usagef("--batch: want 0 to 64, got %d", o.batch)
+		return term.Usagef("--batch: want 0 to 64, got %d", o.batch)
 	case o.train == "" && o.test != "":
-		return usagef("--test: give the training file as well, by --train")
+		return term.Usagef("--test: give the training file as well, by --train")
 	}
-	return o.clusterFlags.check()
+	return o.cluster.Check()
 }
 
 func runWorker(ctx context.Context, g *global, opts workerOptions) error {
 	if err := opts.checkWorker(); err != nil {
 		return err
 	}
-	e, err := opts.resolve()
+	e, err := opts.Resolve()
 	if err != nil {
 		return err
 	}
-	file, err := opts.clusterFlags.file()
+	file, err := opts.cluster.Read()
 	if err != nil {
 		return err
 	}
 	p := e.Performance
-	device, err := g.gpus.choose(p)
+	device, err := g.gpus.Choose(p)
 	if err != nil {
 		return err
 	}
-	lanes, err := await(ctx, "looking for data sets", func() ([]string, error) { return opts.lanes(device) })
+	lanes, err := term.Await(ctx, "looking for data sets", func() ([]string, error) { return opts.lanes(device) })
 	if err != nil {
 		return err
 	}
-	f := newFollower(ctx, g.console())
+	f := term.NewFollower(ctx, g.Console())
 	running := new(sync.WaitGroup)
-	working := begin(ctx, running, f, func(f *follower) (any, error) {
-		conn, err := connect(ctx, file, "dptrain worker", f.Note)
+	working := term.Begin(ctx, running, f, func(f *term.Follower) (any, error) {
+		conn, err := execution.Connect(ctx, file, "dptrain worker", f.Note)
 		if err != nil {
 			return nil, err
 		}
 		defer conn.Close()
-		device = device.opening(ctx, running, p, f.Warn)
-		return nil, device.using(ctx, p, f, func(gpu train.Engine) error { return opts.serve(ctx, conn, p, gpu, lanes, f) })
+		device = device.Opening(ctx, running, p, f.Warn)
+		return nil, device.Using(ctx, p, f, func(gpu train.Engine) error { return opts.serve(ctx, conn, p, gpu, lanes, f) })
 	})
-	_, err = working.awaitEnd(ctx, func() { g.console().Log().Warn("stopping: others get what this worker was at; again to kill") })
-	return blameDevice(ofCluster(err))
+	_, err = working.AwaitEnd(ctx, func() { g.Console().Log().Warn("stopping: others get what this worker was at; again to kill") })
+	return engines.Blame(execution.OfCluster(err))
 }
 
 // lanes returns what the worker can do. It has names of data sets, and a hash of own files.
-func (o *workerOptions) lanes(device choice) ([]string, error) {
+func (o *workerOptions) lanes(device engines.Choice) ([]string, error) {
 	names, err := o.here()
 	if err != nil {
 		return nil, err
@@ -144,11 +149,11 @@ func (o *workerOptions) lanes(device choice) ([]string, error) {
 	files := ""
 	if o.train != "" {
 		if files, err = remote.HashFiles(o.train, o.test); err != nil {
-			return nil, coded(codeInput, fmt.Errorf("own files: %w", err))
+			return nil, term.Inputf("own files: %w", err)
 		}
 	}
 	engine := settings.EngineCPU
-	if device.gpus != nil {
+	if device.OnGPUs() {
 		engine = settings.EngineCUDA
 	}
 	return remote.Lanes(names, files, engine), nil
@@ -182,18 +187,18 @@ func (o *workerOptions) here() ([]string, error) {
 	}
 	for _, name := range o.datasets {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("--datasets: %w", unknown("name", name, known))
+			return nil, fmt.Errorf("--datasets: %w", term.Unknown("name", name, known))
 		}
 		if !has[name] {
-			return nil, coded(codeInput, fmt.Errorf("--datasets: %s isn't here; dptrain data fetch %[1]s gets it", name))
+			return nil, term.Inputf("--datasets: %s isn't here; dptrain data fetch %[1]s gets it", name)
 		}
 	}
 	return distinct(o.datasets), nil
 }
 
 // serve does jobs.
-func (o *workerOptions) serve(ctx context.Context, conn *cluster.Conn, p settings.Performance, gpu train.Engine, lanes []string, f *follower) error {
-	me, err := clusterBuild()
+func (o *workerOptions) serve(ctx context.Context, conn *cluster.Conn, p settings.Performance, gpu train.Engine, lanes []string, f *term.Follower) error {
+	me, err := execution.ClusterBuild()
 	if err != nil {
 		return err
 	}
@@ -213,10 +218,10 @@ func (o *workerOptions) serve(ctx context.Context, conn *cluster.Conn, p setting
 		batch = batchSize(p, gpu != nil)(campaign.Cell{Method: campaign.Variant1})
 	}
 	w := &remote.Worker{
-		Engine: newEngine(p, gpu), Features: onCPU(), Performance: p, Program: me.Hash, Name: machine(p, gpu), Train: o.train, Test: o.test,
+		Engine: engines.New(p, gpu), Features: engines.CPU(), Performance: p, Program: me.Hash, Name: engines.Machine(p, gpu), Train: o.train, Test: o.test,
 	}
 	defer w.Close()
-	follower := &workerFollower{follower: f}
+	follower := &workerFollower{Follower: f}
 	f.Note(fmt.Sprintf("waiting for work on %s, %d at once", laneNames(lanes), batch))
 	_, err = conn.Serve(ctx, cluster.Worker{
 		Build: me, Host: host, Machine: w.Name, Lanes: lanes, GroupSize: batch, Idle: idle, Tell: f.Warn, Working: follower.doing,
@@ -246,13 +251,13 @@ func laneNames(lanes []string) string {
 // workerFollower shows what a worker is at. How many runs it has done isn't shown where it would be kept: it says
 // something of the number of trials of a private tuning.
 type workerFollower struct {
-	*follower
+	*term.Follower
 	mu   sync.Mutex
 	text string
 }
 
 func (w *workerFollower) Loading(done, total float64, what string) {
-	w.follower.Progress(done, total, what)
+	w.Follower.Progress(done, total, what)
 }
 
 // doing notes which jobs are under way.
@@ -262,7 +267,7 @@ func (w *workerFollower) doing(jobs []cluster.Job, share float64) {
 	w.text = "waiting for work"
 	if len(jobs) > 0 {
 		w.text = "training"
-		if j, err := remote.UnmarshalJob(jobs[0].Body); err == nil && w.console.Watched() {
+		if j, err := remote.UnmarshalJob(jobs[0].Body); err == nil && w.Console.Shows(ui.Trials) {
 			w.text = fmt.Sprintf("%s; %d side by side", j.Name, len(jobs))
 		}
 	}
@@ -272,9 +277,9 @@ func (w *workerFollower) Working(share float64) {
 	w.mu.Lock()
 	text := w.text
 	w.mu.Unlock()
-	if !w.console.Watched() { // the share falls when a job begins, so that jobs could be counted
-		w.show(func() { w.console.Working(text) })
+	if !w.Console.Shows(ui.Trials) { // the share falls when a job begins, so that jobs could be counted
+		w.Show(func() { w.Console.Working(text) })
 		return
 	}
-	w.follower.Progress(math.Max(share, 1e-9), 1, text)
+	w.Follower.Progress(math.Max(share, 1e-9), 1, text)
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 // smallDisk mounts a disk in memory, for root.
@@ -85,7 +87,7 @@ func TestFullDisk(t *testing.T) {
 			if lines := strings.Count(said.String(), "dptrain: "); err != nil && (lines != 1 || !strings.Contains(said.String(), "no space left") || strings.Contains(said.String(), "Failed to fire hook")) {
 				t.Errorf("%v: %s", err, said.String())
 			}
-			if err != nil && s.ProcessState.ExitCode() != codeInput {
+			if err != nil && s.ProcessState.ExitCode() != term.CodeInput {
 				t.Errorf("exit code %d", s.ProcessState.ExitCode())
 			}
 			if err := os.Remove(filler); err != nil {

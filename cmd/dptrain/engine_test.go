@@ -17,9 +17,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/dptrain/dptrain/cmd/internal/engines"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
-	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/internal/compile"
@@ -48,9 +50,9 @@ type box struct {
 
 func newBox(infos ...cuda.Info) *box { return &box{infos: infos, closed: make(chan bool, 9)} }
 
-func (b *box) gpus() gpus {
-	return gpus{
-		list: func() ([]cuda.Info, error) {
+func (b *box) gpus() engines.GPUs {
+	return engines.GPUs{
+		List: func() ([]cuda.Info, error) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.looked = true
@@ -59,7 +61,7 @@ func (b *box) gpus() gpus {
 			}
 			return b.infos, nil
 		},
-		open: func(o cuda.Options) (gpuEngine, error) {
+		Open: func(o cuda.Options) (engines.GPU, error) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.opened = append(b.opened, o)
@@ -74,7 +76,7 @@ func (b *box) gpus() gpus {
 // run executes a command on the machine.
 func (b *box) run(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
-	code = (&global{gpus: b.gpus(), stdout: &checkedWriter{to: &out}, stderr: &err}).execute(ctx, args)
+	code = newGlobal(b.gpus(), &term.Output{To: &out}, &err, ui.Screen{}).execute(ctx, args)
 	return code, out.String(), err.String()
 }
 
@@ -171,15 +173,15 @@ func TestEngineIsChosen(t *testing.T) {
 		"broken ones aren't":    {infos: both, broken: errors.New("on fire"), opened: [][]int{nil}, says: "warning: training on the CPU: the GPUs can't be opened: on fire\n"},
 		"cpu":                   {infos: both, flags: "--engine cpu"},
 		"cuda":                  {infos: both, flags: "--engine cuda", opened: [][]int{nil}, says: "training on fake\n"},
-		"cuda without":          {infos: none, flags: "--engine cuda", code: codeDevice, says: "dptrain: no usable GPU: nothing in the slot; --engine cpu trains without\n"},
-		"cuda with an old one":  {infos: []cuda.Info{pascal}, flags: "--engine cuda", code: codeDevice, says: "dptrain: no usable GPU: Pascal has compute capability 6.1; dptrain needs 7.0"},
-		"cuda with broken ones": {infos: both, broken: errors.New("on fire"), flags: "--engine cuda", opened: [][]int{nil}, code: codeDevice, says: "dptrain: open the GPUs: on fire; --engine cpu trains without\n"},
+		"cuda without":          {infos: none, flags: "--engine cuda", code: term.CodeDevice, says: "dptrain: no usable GPU: nothing in the slot; --engine cpu trains without\n"},
+		"cuda with an old one":  {infos: []cuda.Info{pascal}, flags: "--engine cuda", code: term.CodeDevice, says: "dptrain: no usable GPU: Pascal has compute capability 6.1; dptrain needs 7.0"},
+		"cuda with broken ones": {infos: both, broken: errors.New("on fire"), flags: "--engine cuda", opened: [][]int{nil}, code: term.CodeDevice, says: "dptrain: open the GPUs: on fire; --engine cpu trains without\n"},
 		"one":                   {infos: both, flags: "--devices 1", opened: [][]int{{1}}, says: "training on fake\n"},
 		"some, in an order":     {infos: both, flags: "--engine cuda --devices 1,0", opened: [][]int{{1, 0}}, says: "training on fake\n"},
-		"one without any":       {infos: none, flags: "--devices 0", code: codeDevice, says: "dptrain: no usable GPU: nothing in the slot; --engine cpu instead of --devices trains without\n"},
-		"one that is broken":    {infos: both, broken: errors.New("on fire"), flags: "--devices 0", opened: [][]int{{0}}, code: codeDevice, says: "dptrain: open the GPUs: on fire; "},
-		"one that is old":       {infos: []cuda.Info{volta, pascal}, flags: "--devices 0,1", code: codeDevice, says: "dptrain: no usable GPU: number 1: Pascal has"},
-		"one that isn't there":  {infos: both, flags: "--devices 1,2", code: codeUsage, says: "dptrain: --devices: there is no GPU 2; there are 0 (Volta), 1 (Hopper)\n"},
+		"one without any":       {infos: none, flags: "--devices 0", code: term.CodeDevice, says: "dptrain: no usable GPU: nothing in the slot; --engine cpu instead of --devices trains without\n"},
+		"one that is broken":    {infos: both, broken: errors.New("on fire"), flags: "--devices 0", opened: [][]int{{0}}, code: term.CodeDevice, says: "dptrain: open the GPUs: on fire; "},
+		"one that is old":       {infos: []cuda.Info{volta, pascal}, flags: "--devices 0,1", code: term.CodeDevice, says: "dptrain: no usable GPU: number 1: Pascal has"},
+		"one that isn't there":  {infos: both, flags: "--devices 1,2", code: term.CodeUsage, says: "dptrain: --devices: there is no GPU 2; there are 0 (Volta), 1 (Hopper)\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBox(c.infos...)
@@ -199,7 +201,7 @@ func TestEngineIsChosen(t *testing.T) {
 			if strings.Contains(c.flags, "cpu") && b.looked {
 				t.Error("looked for GPUs that nobody wants")
 			}
-			if exists(dir) != (code == codeOK) {
+			if exists(dir) != (code == term.CodeOK) {
 				t.Errorf("exit code %d, and there is a directory: %t", code, exists(dir))
 			}
 		})
@@ -210,7 +212,7 @@ func TestEngineIsChosen(t *testing.T) {
 func TestDryRunLooksForNoGPU(t *testing.T) {
 	b := newBox()
 	args, _ := short(t, "tune", "--engine", "cuda", "--dry-run")
-	if code, _, stderr := b.run(t.Context(), args...); code != codeOK || b.looked {
+	if code, _, stderr := b.run(t.Context(), args...); code != term.CodeOK || b.looked {
 		t.Errorf("exit code %d, looked: %t, %s", code, b.looked, stderr)
 	}
 }
@@ -224,8 +226,8 @@ func TestGPUsAreOpenedOnce(t *testing.T) {
 	}{
 		"trained":  {set: func(*box) {}},
 		"fallback": {set: func(b *box) { b.lacks = true }},
-		"failed":   {set: func(b *box) { b.steps = func() error { return errors.New("x") } }, code: codeInternal},
-		"diverged": {set: func(*box) {}, flags: "--variant baseline --set tuning.learning_rates=1e60", code: codeDiverged},
+		"failed":   {set: func(b *box) { b.steps = func() error { return errors.New("x") } }, code: term.CodeInternal},
+		"diverged": {set: func(*box) {}, flags: "--variant baseline --set tuning.learning_rates=1e60", code: term.CodeDiverged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBox(hopper)
@@ -246,7 +248,7 @@ func TestProgramsFallBackToTheCPU(t *testing.T) {
 		b.lacks = true
 		args, _ := short(t, command)
 		code, _, stderr := b.run(t.Context(), args...)
-		if code != codeOK || strings.Count(stderr, "warning: the model is trained by a slower engine, which takes more time and guarantees the same: engine fake has no operation everything\n") != 1 {
+		if code != term.CodeOK || strings.Count(stderr, "warning: the model is trained by a slower engine, which takes more time and guarantees the same: engine fake has no operation everything\n") != 1 {
 			t.Errorf("%s: exit code %d: %s", command, code, stderr)
 		}
 	}
@@ -264,7 +266,7 @@ func TestGPUsFail(t *testing.T) {
 		code, _, stderr := b.run(t.Context(), args...)
 		lines := strings.Split(strings.TrimSuffix(stderr, "\n"), "\n")
 		const want = "dptrain: GPU 0 (Hopper) failed: fell off the bus; a new process may find it well; what is done is kept: dptrain resume "
-		if last := lines[len(lines)-1]; code != codeDevice || last != want+dir || strings.Count(stderr, "dptrain: ") != 1 {
+		if last := lines[len(lines)-1]; code != term.CodeDevice || last != want+dir || strings.Count(stderr, "dptrain: ") != 1 {
 			t.Errorf("%s: exit code %d: %s", command, code, stderr)
 		}
 		if exists(filepath.Join(dir, "released")) || len(b.closed) != 1 {
@@ -279,7 +281,7 @@ func TestGPUsFailToClose(t *testing.T) {
 	b.closing = errors.New("stuck\nfor good")
 	args, dir := short(t, "train")
 	code, _, stderr := b.run(t.Context(), args...)
-	if code != codeInternal || !strings.HasSuffix(stderr, "dptrain: stuck; for good; what is done is kept: dptrain resume "+dir+"\n") || exists(filepath.Join(dir, "released")) {
+	if code != term.CodeInternal || !strings.HasSuffix(stderr, "dptrain: stuck; for good; what is done is kept: dptrain resume "+dir+"\n") || exists(filepath.Join(dir, "released")) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -290,7 +292,7 @@ func TestInterruptClosesGPUs(t *testing.T) {
 	b.steps = func() error { cancel(); return nil }
 	args, dir := short(t, "tune")
 	code, _, stderr := b.run(ctx, args...)
-	if code != codeInterrupted || !strings.HasSuffix(stderr, "dptrain: interrupted while training; what is done is kept: dptrain resume "+dir+"\n") || exists(filepath.Join(dir, "released")) {
+	if code != term.CodeInterrupted || !strings.HasSuffix(stderr, "dptrain: interrupted while training; what is done is kept: dptrain resume "+dir+"\n") || exists(filepath.Join(dir, "released")) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	select { // the training ends by itself
@@ -320,7 +322,7 @@ func TestAnInterruptedRecordKeepsTheRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		all, err := l.Releases()
-		if err != nil || len(all) != 1 || code != codeInterrupted {
+		if err != nil || len(all) != 1 || code != term.CodeInterrupted {
 			t.Fatalf("exit code %d, %d releases, %v: %s", code, len(all), err, stderr)
 		}
 		if i, err := runs.Open(dir); err != nil || !i.Resumable() {
@@ -339,7 +341,7 @@ func TestGPUsWarn(t *testing.T) {
 		return nil
 	}
 	args, dir := short(t, "train")
-	if code, _, stderr := b.run(t.Context(), args...); code != codeOK || !strings.Contains(stderr, "warning: memory is short\n") {
+	if code, _, stderr := b.run(t.Context(), args...); code != term.CodeOK || !strings.Contains(stderr, "warning: memory is short\n") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	log, err := os.ReadFile(filepath.Join(dir, "private", "log.txt"))
@@ -354,7 +356,7 @@ func TestEngineSettingsNeverChangeTheRelease(t *testing.T) {
 	for _, flags := range []string{"--engine cpu", "--engine auto", "--engine cuda", "--devices 0"} {
 		b := newBox(volta)
 		args, dir := short(t, "train", strings.Fields(flags)...)
-		if code, _, stderr := b.run(t.Context(), args...); code != codeOK {
+		if code, _, stderr := b.run(t.Context(), args...); code != term.CodeOK {
 			t.Fatal(stderr)
 		}
 		var got []byte
@@ -370,14 +372,6 @@ func TestEngineSettingsNeverChangeTheRelease(t *testing.T) {
 		}
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s: released something else", flags)
-		}
-	}
-}
-
-func TestMachineCountsItsCores(t *testing.T) {
-	for workers, want := range map[int]string{1: ", 1 core", 2: ", 2 cores"} {
-		if got := machine(settings.Performance{Workers: workers}, nil); !strings.HasSuffix(got, want) {
-			t.Errorf("%d: %s", workers, got)
 		}
 	}
 }
@@ -398,7 +392,7 @@ func TestDevices(t *testing.T) {
 		{nil, []string{"no usable GPU: nothing in the slot\n", trained}, "NUMBER"},
 	} {
 		code, stdout, stderr := newBox(c.infos...).run(t.Context(), "devices")
-		if code != codeOK || stderr != "" || strings.Contains(stdout, c.not) {
+		if code != term.CodeOK || stderr != "" || strings.Contains(stdout, c.not) {
 			t.Errorf("exit code %d, %s%s", code, stdout, stderr)
 		}
 		for _, want := range c.want {
@@ -425,19 +419,8 @@ func TestDevicesAsJSON(t *testing.T) {
 		if err := errors.Join(json.Unmarshal([]byte(stdout), &got), json.Unmarshal([]byte(c.want), &want)); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got); code != codeOK || diff != "" {
+		if diff := cmp.Diff(want, got); code != term.CodeOK || diff != "" {
 			t.Errorf("exit code %d (-want +got)\n%s", code, diff)
 		}
-	}
-}
-
-// The error of a full GPU names the GPU and a remedy.
-func TestFullMemoryIsBlamed(t *testing.T) {
-	err := blameDevice(fmt.Errorf("load on some GPU: %w", cuda.ErrOutOfMemory))
-	if exitCode(err) != codeDevice || !strings.Contains(err.Error(), "load on some GPU") || !strings.Contains(err.Error(), "end what else uses the GPU") {
-		t.Errorf("exit code %d: %v", exitCode(err), err)
-	}
-	if other := errors.New("another fault"); exitCode(blameDevice(other)) != codeInternal {
-		t.Error("a GPU is blamed for another fault")
 	}
 }

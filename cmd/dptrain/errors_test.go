@@ -13,6 +13,7 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/internal/engine"
@@ -21,13 +22,13 @@ import (
 
 func TestExitCodes(t *testing.T) {
 	for want, err := range map[int]error{
-		codeInternal: errors.New("x"),
-		codeUsage:    &train.SettingError{Setting: "a"},
-		codeInput:    &train.DataError{},
-		codeNetwork:  datasets.ErrUnavailable,
-		codeBudget:   accountant.ErrInfeasible,
-		codeDiverged: train.ErrDiverged,
-		codeDevice:   fmt.Errorf("every trial failed: %w", engine.RunErrors{nil, fmt.Errorf("step 3: %w", &cuda.DeviceError{Err: errors.New("x")})}),
+		term.CodeInternal: errors.New("x"),
+		term.CodeUsage:    &train.SettingError{Setting: "a"},
+		term.CodeInput:    &train.DataError{},
+		term.CodeNetwork:  datasets.ErrUnavailable,
+		term.CodeBudget:   accountant.ErrInfeasible,
+		term.CodeDiverged: train.ErrDiverged,
+		term.CodeDevice:   fmt.Errorf("every trial failed: %w", engine.RunErrors{nil, fmt.Errorf("step 3: %w", &cuda.DeviceError{Err: errors.New("x")})}),
 	} {
 		if got := exitCode(err); got != want {
 			t.Errorf("%v: code %d, want %d", err, got, want)
@@ -37,7 +38,7 @@ func TestExitCodes(t *testing.T) {
 
 // The kinds of errors of package experiment have codes, wherever they are wrapped.
 func TestExitCodesOfKinds(t *testing.T) {
-	for kind, want := range map[experiment.Kind]int{experiment.Usage: codeUsage, experiment.Input: codeInput, experiment.Budget: codeBudget} {
+	for kind, want := range map[experiment.Kind]int{experiment.Usage: term.CodeUsage, experiment.Input: term.CodeInput, experiment.Budget: term.CodeBudget} {
 		err := fmt.Errorf("resolve: %w", &experiment.Error{Kind: kind, Err: errors.New("x")})
 		if got := exitCode(err); got != want || err.Error() != "resolve: x" {
 			t.Errorf("%v: code %d, want %d", err, got, want)
@@ -47,9 +48,9 @@ func TestExitCodesOfKinds(t *testing.T) {
 
 func TestImpossibleBudgets(t *testing.T) {
 	for flags, want := range map[string]int{
-		"--epsilon 0.001 --accounting paper": codeBudget,
-		"--noise-multiplier 1e-9":            codeBudget,
-		"--epochs 1e-6":                      codeUsage,
+		"--epsilon 0.001 --accounting paper": term.CodeBudget,
+		"--noise-multiplier 1e-9":            term.CodeBudget,
+		"--epochs 1e-6":                      term.CodeUsage,
 	} {
 		args := append([]string{"tune", "--dry-run"}, strings.Fields(flags)...)
 		if code := execute(t.Context(), args, io.Discard, io.Discard, false); code != want {
@@ -66,14 +67,14 @@ func TestErrorsAsJSON(t *testing.T) {
 		code   int
 		fields []string
 	}{
-		{"tune --q 7 --json", codeUsage, []string{"error", "exit_code"}},
-		{"--json tune --epsilom 3", codeUsage, []string{"error", "exit_code"}},
-		{"tune --epsilom 3 --json", codeUsage, []string{"error", "exit_code"}},
-		{"tunee --json=true", codeUsage, []string{"error", "exit_code"}},
-		{"tune --epsilon 0.001 --accounting paper --json", codeBudget, []string{"error", "exit_code"}},
-		{"tune --config missing.yaml --log-format json", codeInput, []string{"exit_code", "level", "message", "time"}},
-		{"tune --log-format=json --q 7 --json", codeUsage, []string{"error", "exit_code", "level", "message", "time"}},
-		{"tune --q x --log-format json --devices", codeUsage, []string{"exit_code", "level", "message", "time"}},
+		{"tune --q 7 --json", term.CodeUsage, []string{"error", "exit_code"}},
+		{"--json tune --epsilom 3", term.CodeUsage, []string{"error", "exit_code"}},
+		{"tune --epsilom 3 --json", term.CodeUsage, []string{"error", "exit_code"}},
+		{"tunee --json=true", term.CodeUsage, []string{"error", "exit_code"}},
+		{"tune --epsilon 0.001 --accounting paper --json", term.CodeBudget, []string{"error", "exit_code"}},
+		{"tune --config missing.yaml --log-format json", term.CodeInput, []string{"exit_code", "level", "message", "time"}},
+		{"tune --log-format=json --q 7 --json", term.CodeUsage, []string{"error", "exit_code", "level", "message", "time"}},
+		{"tune --q x --log-format json --devices", term.CodeUsage, []string{"exit_code", "level", "message", "time"}},
 	} {
 		var stdout, stderr bytes.Buffer
 		code := execute(t.Context(), strings.Fields(c.args), &stdout, &stderr, false)

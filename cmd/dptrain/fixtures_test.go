@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dptrain/dptrain/cmd/internal/engines"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/datasets/table"
@@ -111,7 +112,7 @@ type computed struct {
 // compute draws n samples and predicts them. Texts are of several lengths, and have zeros after their tokens.
 func (f fixture) compute(t *testing.T, dir string, n int) (c computed) {
 	t.Helper()
-	r, err := experiment.Open(dir, onCPU())
+	r, err := experiment.Open(dir, engines.CPU())
 	if err != nil {
 		t.Fatal(err)
 	}

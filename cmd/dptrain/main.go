@@ -13,14 +13,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/cmd/internal/build"
+	"github.com/dptrain/dptrain/cmd/internal/engines"
+	"github.com/dptrain/dptrain/cmd/internal/flags"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/cmd/internal/ui"
 )
 
 func main() {
 	results, log := ui.ScreenOf(os.Stdout, os.Getenv), ui.ScreenOf(os.Stderr, os.Getenv)
-	g := &global{
-		stop: untilSignal, gpus: nvidia, stdout: &checkedWriter{to: results.Writer(os.Stdout), screen: results}, stderr: os.Stderr, terminal: log.Terminal, screen: log,
-	}
+	g := newGlobal(engines.NVIDIA, &term.Output{To: results.Writer(os.Stdout), Screen: results}, os.Stderr, log)
+	g.stop = untilSignal
 	os.Exit(g.execute(context.Background(), os.Args[1:]))
 }
 
@@ -40,26 +42,28 @@ func untilSignal(ctx context.Context) context.Context {
 
 // execute runs one command line and returns its exit code.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) int {
-	return (&global{gpus: nvidia, stdout: &checkedWriter{to: stdout}, stderr: stderr, terminal: terminal}).execute(ctx, args)
+	return newGlobal(engines.NVIDIA, &term.Output{To: stdout}, stderr, ui.Screen{Terminal: terminal}).execute(ctx, args)
 }
 
 func (g *global) execute(ctx context.Context, args []string) int {
 	root := newRootCommand(g)
 	root.SetArgs(args)
-	root.SetOut(g.stdout)
-	root.SetErr(g.stderr)
-	err := root.ExecuteContext(shownBy(ctx, g))
+	root.SetOut(g.Out)
+	root.SetErr(g.Err)
+	err := root.ExecuteContext(g.Showing(ctx))
 	if err == nil {
-		err = g.stdout.failure() // of writes that nothing else checks, such as help
+		err = g.Out.Failure() // of writes that nothing else checks, such as help
 	}
 	if err == nil {
-		return codeOK
+		return term.CodeOK
 	}
-	return g.fail(err, args)
+	code := exitCode(err)
+	g.Fail(err, code, args)
+	return code
 }
 
 func newRootCommand(g *global) *cobra.Command {
-	root := group(&cobra.Command{
+	root := term.Group(&cobra.Command{
 		Use:   "dptrain",
 		Short: "Train models with differential privacy, tuning included",
 		Long: `dptrain trains models with DP-SGD and DP-Adam and tunes their hyperparameters on
@@ -74,7 +78,7 @@ warnings and errors can depend on private rows, and a scheduler's log keeps them
 If it isn't a terminal, it contains no number of trials and no contents of cells,
 except with --verbose.
 
-` + exitCodes,
+` + term.ExitCodes,
 		Example: `  dptrain tune                                      the embedded digits
   dptrain tune --dataset mnist --variant 1 --epsilon 3
   dptrain tune --dataset mnist --dry-run            plan, noise and epsilon; no data
@@ -86,34 +90,34 @@ except with --verbose.
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	})
-	root.SetFlagErrorFunc(flagError)
-	root.PersistentFlags().BoolVar(&g.json, "json", false, "print results as JSON, and an error as a JSON object on standard error")
+	root.SetFlagErrorFunc(flags.Error)
+	root.PersistentFlags().BoolVar(&g.JSON, "json", false, "print results as JSON, and an error as a JSON object on standard error")
 	root.Version = build.Current().String()
 	root.SetVersionTemplate("{{.Version}}\n")
 	// Without cobra's -v.
 	root.Flags().Bool("version", false, "print the version and its commit; dptrain version says more")
-	root.PersistentFlags().BoolVar(&g.quiet, "quiet", false, "show warnings and errors only")
-	root.PersistentFlags().BoolVar(&g.verbose, "verbose", false, "show the whole log and all of an error: private facts, such as scores, number of trials and cells of private rows, included")
-	root.PersistentFlags().StringVar(&g.logFormat, "log-format", logText, "`format` of log and progress on standard error: text, or json for a JSON object on each line")
+	root.PersistentFlags().BoolVar(&g.Quiet, "quiet", false, "show warnings and errors only")
+	root.PersistentFlags().BoolVar(&g.Verbose, "verbose", false, "show the whole log and all of an error: private facts, such as scores, number of trials and cells of private rows, included")
+	root.PersistentFlags().StringVar(&g.LogFormat, "log-format", term.LogText, "`format` of log and progress on standard error: text, or json for a JSON object on each line")
 	// It fails for unknown flags only.
-	_ = root.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions([]string{logText, logJSON}, cobra.ShellCompDirectiveNoFileComp))
+	_ = root.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions([]string{term.LogText, term.LogJSON}, cobra.ShellCompDirectiveNoFileComp))
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		switch {
-		case g.quiet && g.verbose:
-			return usagef("--quiet and --verbose contradict each other; give one")
-		case g.logFormat != logText && g.logFormat != logJSON:
-			return usagef("--log-format: must be %s or %s, got %q", logText, logJSON, g.logFormat)
+		case g.Quiet && g.Verbose:
+			return term.Usagef("--quiet and --verbose contradict each other; give one")
+		case g.LogFormat != term.LogText && g.LogFormat != term.LogJSON:
+			return term.Usagef("--log-format: must be %s or %s, got %q", term.LogText, term.LogJSON, g.LogFormat)
 		}
 		if g.stop != nil && slices.Contains(stoppable, cmd.Name()) {
 			cmd.SetContext(g.stop(cmd.Context()))
 		}
-		return checkNumbers(cmd)
+		return flags.CheckNumbers(cmd)
 	}
 	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newResumeCommand(g), newRunsCommand(g), newLedgerCommand(g),
 		newPredictCommand(g), newEvaluateCommand(g), newExportCommand(g), newPlanCommand(g), newAccountCommand(g), newFiguresCommand(g),
 		newReportCommand(g), newReproduceCommand(g), newWorkerCommand(g), newClusterCommand(g), newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
 	root.SetHelpCommand(newHelpCommand())
 	// Flags are explained in long lines, which a terminal would break inside of words.
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", widthOf(g.stdout))))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", g.Out.Screen.Width())))
 	return root
 }

@@ -13,7 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/cmd/internal/engines"
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/datasets/table"
 )
 
@@ -48,7 +51,7 @@ func TestPredictClipsNumbers(t *testing.T) {
 		{[]string{"--log-format", "json"}, true, "some predictions", "2 of 4"},
 	} {
 		out, complaints, code := said(c.terminal, append([]string{"predict", dir, rows}, c.args...)...)
-		if out != "row,y\n1,0\n2,20\n3,50\n4,50\n" || code != codeOK {
+		if out != "row,y\n1,0\n2,20\n3,50\n4,50\n" || code != term.CodeOK {
 			t.Errorf("%v: exit code %d, predicted %q", c.args, code, out)
 		}
 		if complaints = strings.Join(strings.Fields(complaints), " "); !strings.Contains(complaints, c.has) || c.lack != "" && strings.Contains(complaints, c.lack) {
@@ -77,7 +80,7 @@ func TestPredictKeepsAColumn(t *testing.T) {
 	for id, want := range map[string]struct {
 		text string
 		code int
-	}{"nme": {`no column "nme"`, codeInput}, "y": {"have a column of this name already", codeUsage}} {
+	}{"nme": {`no column "nme"`, term.CodeInput}, "y": {"have a column of this name already", term.CodeUsage}} {
 		if out, complaints, code := said(false, "predict", dir, rows, "--id", id); code != want.code || out != "" || !strings.Contains(complaints, want.text) {
 			t.Errorf("--id %s: exit code %d, %q", id, code, complaints)
 		}
@@ -171,7 +174,7 @@ func TestPredictAndEvaluateImages(t *testing.T) {
 		"--format xls: want one of csv, tsv":         {"predict", dir, "-", "--format", "xls"},
 		"columns of texts are read from CSV":         {"predict", dir, images, "--id", "x"},
 	} {
-		if out, complaints, code := said(false, args...); code == codeOK || code == codeInternal || out != "" || !strings.Contains(complaints, want) {
+		if out, complaints, code := said(false, args...); code == term.CodeOK || code == term.CodeInternal || out != "" || !strings.Contains(complaints, want) {
 			t.Errorf("%v: exit code %d, %q, want %q", args[2:], code, complaints, want)
 		}
 	}
@@ -181,10 +184,10 @@ func TestPredictAndEvaluateImages(t *testing.T) {
 func TestPredictReadsStandardInput(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	g := &global{stderr: new(bytes.Buffer)}
+	g := newGlobal(engines.GPUs{}, nil, new(bytes.Buffer), ui.Screen{})
 	for format, rows := range map[string]string{"csv": "id,x\na,1\n", "tsv": "id\tx\na\t1\n"} {
 		var out bytes.Buffer
-		g.stdout = &checkedWriter{to: writes(func(p []byte) (int, error) { // a closed pipe ends the program here
+		g.Out = &term.Output{To: writes(func(p []byte) (int, error) { // a closed pipe ends the program here
 			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
 				t.Errorf("there while predictions are written: %v, %v", left, err)
 			}
@@ -197,10 +200,10 @@ func TestPredictReadsStandardInput(t *testing.T) {
 	if err := runPredict(t.Context(), g, predictOptions{format: "csv"}, strings.NewReader(""), line(t), []string{"-"}); err == nil || !strings.Contains(err.Error(), "standard input: it is empty") {
 		t.Errorf("no input: %v", err)
 	}
-	if err := runPredict(t.Context(), g, predictOptions{format: "csv"}, strings.NewReader("z\n1\n"), line(t), []string{"-"}); err == nil || exitCode(err) != codeInput {
+	if err := runPredict(t.Context(), g, predictOptions{format: "csv"}, strings.NewReader("z\n1\n"), line(t), []string{"-"}); err == nil || exitCode(err) != term.CodeInput {
 		t.Errorf("another column: %v", err)
 	}
-	path, remove, err := keepInput(t.Context(), strings.NewReader("x\n1\n"), "csv")
+	path, remove, err := term.KeepInput(t.Context(), strings.NewReader("x\n1\n"), "csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +213,7 @@ func TestPredictReadsStandardInput(t *testing.T) {
 	remove()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := keepInput(ctx, strings.NewReader("x\n1\n"), "csv"); exitCode(err) != codeInterrupted {
+	if _, _, err := term.KeepInput(ctx, strings.NewReader("x\n1\n"), "csv"); exitCode(err) != term.CodeInterrupted {
 		t.Errorf("cancelled: %v", err)
 	}
 	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {

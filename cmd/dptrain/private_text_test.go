@@ -2,31 +2,13 @@ package main
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
-
-// A terminal shows the cell, and so does --verbose.
-func TestPrivateText(t *testing.T) {
-	err := fmt.Errorf("read: %w", errors.Join(&table.Error{File: "f", Problem: "wrong", Private: "the cell is \"x\"\n\x1b[2J"}, errors.New("close")))
-	if got := privateText(err, true); got != `; the cell is "x"  [2J` {
-		t.Errorf("shown: %q", got)
-	}
-	if got := privateText(err, false); got != "; --verbose shows what the file has there, which is private" {
-		t.Errorf("not shown: %q", got)
-	}
-	for _, none := range []error{&table.Error{File: "f", Problem: "wrong"}, errors.New("other")} {
-		if got := privateText(none, true) + privateText(none, false); got != "" {
-			t.Errorf("%v: %q", none, got)
-		}
-	}
-}
 
 // The terminal decides where --verbose isn't given.
 func TestPrivateTextByTerminal(t *testing.T) {
@@ -47,7 +29,7 @@ func TestPrivateTextByTerminal(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		args := append([]string{"train", "--train", filepath.Join(dir, "private.csv"), "--test", filepath.Join(dir, "public.csv"), "--label", "y", "--delta", "0.01",
 			"--engine", "cpu", "--out", filepath.Join(dir, "out")}, c.flags...)
-		if code := execute(t.Context(), args, &stdout, &stderr, c.terminal); code != codeInput {
+		if code := execute(t.Context(), args, &stdout, &stderr, c.terminal); code != term.CodeInput {
 			t.Fatalf("code %d: %s", code, stderr.String())
 		}
 		if shown := strings.Contains(stderr.String()+stdout.String(), "5EcR3t"); shown != c.shown {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/safetensors"
 )
@@ -63,7 +64,7 @@ func file(t *testing.T, contents string) string {
 func output(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, complaints bytes.Buffer
-	if code := execute(context.Background(), args, &out, &complaints, false); code != codeOK {
+	if code := execute(context.Background(), args, &out, &complaints, false); code != term.CodeOK {
 		t.Fatalf("%v: exit code %d, %s", args, code, complaints.String())
 	}
 	return out.String()

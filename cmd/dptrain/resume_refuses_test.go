@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/cmd/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 // stopped returns a scene with a run on files of one's own that was stopped in its training.
@@ -36,7 +37,7 @@ func stopped(t *testing.T) *scene {
 	if err := s.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ended; err == nil || s.ProcessState.ExitCode() != codeInterrupted {
+	if err := <-ended; err == nil || s.ProcessState.ExitCode() != term.CodeInterrupted {
 		t.Fatalf("%v: %s", err, stderr.String())
 	}
 	return s
@@ -81,32 +82,32 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 		code   int
 		says   string
 	}{
-		{"a cell", replaced("train.csv", "-0.8,no", "-0.7,no"), "", codeInput, "is recorded with other data, or another event"},
+		{"a cell", replaced("train.csv", "-0.8,no", "-0.7,no"), "", term.CodeInput, "is recorded with other data, or another event"},
 		{"no file", func(t *testing.T, s *scene) {
 			if err := os.Remove(filepath.Join(s.Dir, "train.csv")); err != nil {
 				t.Fatal(err)
 			}
-		}, "", codeInput, "--train says where it is now"},
+		}, "", term.CodeInput, "--train says where it is now"},
 		{"a cell, before any training", func(t *testing.T, s *scene) {
 			replaced("run/run.json", `"state": "stopped"`, `"state": "planned"`)(t, s)
 			replaced("train.csv", "-0.8,no", "-0.7,no")(t, s)
-		}, "", codeInput, "is recorded with other data, or another event"},
-		{"a row", replaced("train.csv", "-0.8,no\n", ""), "", codeInput, "was planned for 120 samples"},
-		{"the test set", replaced("test.csv", "2,yes", "1.5,yes"), "", codeInput, "the test data changed since the run began"},
+		}, "", term.CodeInput, "is recorded with other data, or another event"},
+		{"a row", replaced("train.csv", "-0.8,no\n", ""), "", term.CodeInput, "was planned for 120 samples"},
+		{"the test set", replaced("test.csv", "2,yes", "1.5,yes"), "", term.CodeInput, "the test data changed since the run began"},
 		{"the test set, without a fingerprint", func(t *testing.T, s *scene) {
 			replaced("test.csv", "2,yes", "1.5,yes")(t, s)
 			if err := os.Remove(filepath.Join(s.Dir, "run/private/state/fingerprint")); err != nil {
 				t.Fatal(err)
 			}
-		}, "", codeInput, "the data or the settings changed since the run"},
+		}, "", term.CodeInput, "the data or the settings changed since the run"},
 		{"the key, for zeros", func(t *testing.T, s *scene) {
 			if err := os.WriteFile(filepath.Join(s.Dir, "run/private/key"), make([]byte, 32), 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, "", codeInput, "its key is damaged"},
-		{"the space", replaced("run/private/settings.yaml", "learning_rates: [", "learning_rates: [0.123, "), "", codeInput, "the plan changed since the run began"},
-		{"the noise", replaced("run/private/settings.yaml", "noise_multiplier: 500", "noise_multiplier: 400"), "", codeInput, "was planned for 120 samples and epsilon"},
-		{"the arithmetic", replaced("run/private/state/fingerprint", `"engine":"`, `"engine":"other `), "", codeInput, "the run began with engine arithmetic"},
+		}, "", term.CodeInput, "its key is damaged"},
+		{"the space", replaced("run/private/settings.yaml", "learning_rates: [", "learning_rates: [0.123, "), "", term.CodeInput, "the plan changed since the run began"},
+		{"the noise", replaced("run/private/settings.yaml", "noise_multiplier: 500", "noise_multiplier: 400"), "", term.CodeInput, "was planned for 120 samples and epsilon"},
+		{"the arithmetic", replaced("run/private/state/fingerprint", `"engine":"`, `"engine":"other `), "", term.CodeInput, "the run began with engine arithmetic"},
 		{"a state", func(t *testing.T, s *scene) {
 			paths, err := filepath.Glob(filepath.Join(s.Dir, "run/private/state/state-*"))
 			if err != nil || len(paths) == 0 {
@@ -115,22 +116,22 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 			if err := os.Truncate(paths[0], 100); err != nil {
 				t.Fatal(err)
 			}
-		}, "", codeInput, "not a training state, or a damaged one"},
+		}, "", term.CodeInput, "not a training state, or a damaged one"},
 		{"the key", func(t *testing.T, s *scene) {
 			if err := os.Truncate(filepath.Join(s.Dir, "run/private/key"), 3); err != nil {
 				t.Fatal(err)
 			}
-		}, "", codeInput, "its key is damaged"},
+		}, "", term.CodeInput, "its key is damaged"},
 		{"an empty key", func(t *testing.T, s *scene) {
 			if err := os.WriteFile(filepath.Join(s.Dir, "run/private/key"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, "", codeInput, "its key is damaged"},
+		}, "", term.CodeInput, "its key is damaged"},
 		{"the place of a file", func(t *testing.T, s *scene) {
 			if err := os.Rename(filepath.Join(s.Dir, "train.csv"), filepath.Join(s.Dir, "moved.csv")); err != nil {
 				t.Fatal(err)
 			}
-		}, "", codeInput, "train.csv"},
+		}, "", term.CodeInput, "train.csv"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &scene{Cmd: exec.Command("dptrain", append([]string{"resume", "run", "--quiet"}, strings.Fields(c.flags)...)...)}
@@ -275,7 +276,7 @@ func TestResumeElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-ended
-	if cmd.ProcessState.ExitCode() != codeInterrupted {
+	if cmd.ProcessState.ExitCode() != term.CodeInterrupted {
 		t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), stderr.String())
 	}
 	if left := files(t, elsewhere); len(left) != 1 {

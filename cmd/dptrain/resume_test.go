@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 var lives = flag.Int("lives", 1, "how many runs of each kind the test kills again and again")
@@ -188,7 +190,7 @@ func TestSignalsStopARun(t *testing.T) {
 			}
 			_ = s.Wait()
 			const said = "warning: stopping; again to kill\ndptrain: interrupted while training; what is done is kept: dptrain resume run\n"
-			if code := s.ProcessState.ExitCode(); code != codeInterrupted || stderr.String() != said {
+			if code := s.ProcessState.ExitCode(); code != term.CodeInterrupted || stderr.String() != said {
 				t.Errorf("exit code %d: %s", code, stderr.String())
 			}
 			var manifest struct{ State string }
@@ -207,7 +209,7 @@ func TestAMovedFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = s.Wait()
-	if said := stderr.String(); s.ProcessState.ExitCode() != codeInput || !strings.Contains(said, "is gone: if it was moved, resume it there") {
+	if said := stderr.String(); s.ProcessState.ExitCode() != term.CodeInput || !strings.Contains(said, "is gone: if it was moved, resume it there") {
 		t.Errorf("exit code %d: %s", s.ProcessState.ExitCode(), said)
 	}
 }

@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/dptrain/dptrain/cmd/internal/flags"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 func TestMain(m *testing.M) {
@@ -23,7 +26,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(withStore{m}, map[string]func(){"dptrain": func() {
 		if os.Getenv(announced) != "" {
 			to := os.NewFile(3, "activities")
-			awaiting = func(doing string) { fmt.Fprintln(to, doing) }
+			term.Awaiting = func(doing string) { fmt.Fprintln(to, doing) }
 		}
 		main()
 	}})
@@ -38,7 +41,7 @@ type withStore struct{ *testing.M }
 func (m withStore) Run() int {
 	dir, err := os.MkdirTemp("", "dptrain-store-")
 	if err == nil {
-		err = os.Setenv(storeVariable, dir)
+		err = os.Setenv(flags.StoreVariable, dir)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -14,6 +14,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/dptrain/dptrain/cmd/internal/flags"
+	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
 // hang is how long a command may take to begin and, interrupted, to end. It is to find those that don't hear.
@@ -28,7 +31,7 @@ type scene struct {
 func newScene(t *testing.T, args []string) *scene {
 	s := &scene{Cmd: exec.Command("dptrain", args...), data: t.TempDir(), cache: t.TempDir()}
 	s.Dir = t.TempDir()
-	s.Env = append(os.Environ(), "XDG_CACHE_HOME="+s.cache, "DPTRAIN_DATA="+s.data, storeVariable+"=", "HTTPS_PROXY=http://127.0.0.1:1", "CUDA_VISIBLE_DEVICES=-1")
+	s.Env = append(os.Environ(), "XDG_CACHE_HOME="+s.cache, "DPTRAIN_DATA="+s.data, flags.StoreVariable+"=", "HTTPS_PROXY=http://127.0.0.1:1", "CUDA_VISIBLE_DEVICES=-1")
 	return s
 }
 
@@ -74,8 +77,8 @@ func interrupt(t *testing.T, args []string, doing string, set func(*testing.T, *
 	}
 	activity, _, _ := strings.Cut(doing, ";") // what becomes of its work is said by the error alone
 	said := s.interruptedIn(t, activity)
-	if got := s.ProcessState.ExitCode(); got != codeInterrupted {
-		t.Fatalf("exit code %d, want %d: %q", got, codeInterrupted, said)
+	if got := s.ProcessState.ExitCode(); got != term.CodeInterrupted {
+		t.Fatalf("exit code %d, want %d: %q", got, term.CodeInterrupted, said)
 	}
 	if left := files(t, s.Dir); len(left) > 0 {
 		t.Errorf("left behind: %q", left)

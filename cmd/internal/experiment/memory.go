@@ -102,8 +102,8 @@ func volume(shape []int) float64 {
 	return v
 }
 
-// MemoryText prints a number of bytes with two digits.
-func MemoryText(bytes float64) string {
+// memoryText prints a number of bytes with two digits.
+func memoryText(bytes float64) string {
 	unit, name := 1e6, "MB"
 	if bytes >= 995e6 {
 		unit, name = 1e9, "GB"
@@ -126,7 +126,7 @@ func freeMemory() float64 {
 // Fits returns an error if a settled plan, whose data aren't loaded, probably needs more memory than is free now.
 func (p *Plan) Fits() error {
 	if free := freeMemory(); p.Memory > free {
-		return inputf("%s: the run takes up to about %s of memory, and %s are free here", p.DataName(), MemoryText(p.Memory), MemoryText(free))
+		return inputf("%s: the run takes up to about %s of memory, and %s are free here", p.DataName(), memoryText(p.Memory), memoryText(free))
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (p *Plan) Fits() error {
 func memoryWarning(bytes, free float64) string {
 	if bytes > free {
 		return fmt.Sprintf("the run takes up to about %s of memory, and %s are free: it may be killed; take fewer trials (--mu), a smaller model, or another machine",
-			MemoryText(bytes), MemoryText(free))
+			memoryText(bytes), memoryText(free))
 	}
 	return ""
 }

@@ -12,7 +12,7 @@ func TestMemoryText(t *testing.T) {
 	for bytes, want := range map[float64]string{
 		81e6: "81 MB", 123.4e6: "120 MB", 985e6: "990 MB", 994e6: "990 MB", 995e6: "1 GB", 1.06e9: "1.1 GB", 25.4e9: "25 GB", 2048e9: "2000 GB",
 	} {
-		if got := MemoryText(bytes); got != want {
+		if got := memoryText(bytes); got != want {
 			t.Errorf("%v: %s, want %s", bytes, got, want)
 		}
 	}

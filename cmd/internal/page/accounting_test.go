@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 )
 
 // described returns a run with a manifest that has an event.
@@ -18,7 +19,7 @@ func described(t *testing.T, event accountant.Event) Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Run{Privacy: aRelease().Privacy, Manifest: &Manifest{Event: text}}
+	return Run{Privacy: aRelease().Privacy, Manifest: &runs.Manifest{Event: text}}
 }
 
 // Curves are shown only for an event with the stated epsilon.

@@ -1,38 +1,21 @@
 package page
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/train"
 )
 
-// Manifest is a run's public run.json. Every field may be missing.
-type Manifest struct {
-	Version int            `json:"version"`
-	Name    string         `json:"name"`
-	Command string         `json:"command"` // tune or train
-	State   string         `json:"state"`   // planned, running, stopped, finished or failed
-	Score   *ManifestScore `json:"score"`
-	// Event is the run's privacy event, in the format of package accountant.
-	Event  json.RawMessage `json:"event"`
-	MadeBy any             `json:"made_by"`
-}
-
-// ManifestScore is the released model's score on the public test set.
-type ManifestScore struct {
-	Metric string  `json:"metric"`
-	Value  float64 `json:"value"`
-}
-
 const manifestVersion = 1
 
-func readManifest(top *os.Root) (*Manifest, error) {
-	var m Manifest
+// readManifest reads a run's public run.json, of which every field may be missing.
+func readManifest(top *os.Root) (*runs.Manifest, error) {
+	var m runs.Manifest
 	found, err := readJSON(top, "run.json", &m)
 	if err != nil || !found {
 		return nil, err
@@ -41,13 +24,14 @@ func readManifest(top *os.Root) (*Manifest, error) {
 		return nil, fmt.Errorf("%w: %s/run.json has version %d, and this dptrain reads version %d; use the one that made it",
 			ErrNoRun, top.Name(), m.Version, manifestVersion)
 	}
-	if m.State != "" && m.State != "finished" {
-		return nil, fmt.Errorf("%w: the run in %s is %s; give the folder of a finished run", ErrNoRun, top.Name(), m.State)
+	if m.Stage != "" && m.Stage != runs.Finished {
+		return nil, fmt.Errorf("%w: the run in %s is %s; give the folder of a finished run", ErrNoRun, top.Name(), m.Stage)
 	}
 	return &m, nil
 }
 
-func (m *Manifest) score() *release.Score {
+// manifestScore returns the score that a manifest has, if it is of a metric that is known.
+func manifestScore(m *runs.Manifest) *release.Score {
 	if m.Score == nil {
 		return nil
 	}
@@ -59,19 +43,19 @@ func (m *Manifest) score() *release.Score {
 	return nil
 }
 
-// made returns the texts and numbers of MadeBy, by name.
-func (m *Manifest) made() []Fact {
+// madeBy returns the texts and numbers of MadeBy, by name.
+func madeBy(m *runs.Manifest) release.Facts {
 	members, ok := m.MadeBy.(map[string]any)
 	if !ok {
 		members = map[string]any{"program": m.MadeBy}
 	}
-	var facts []Fact
+	var facts release.Facts
 	for name, value := range members {
 		switch value.(type) {
 		case string, float64, bool:
-			facts = append(facts, Fact{name, shortened(fmt.Sprint(value), maxName)})
+			facts.Add(name, shortened(fmt.Sprint(value), maxName))
 		}
 	}
-	slices.SortFunc(facts, func(a, b Fact) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(facts, func(a, b release.Fact) int { return strings.Compare(a.Label(), b.Label()) })
 	return facts
 }

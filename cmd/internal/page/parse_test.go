@@ -24,7 +24,7 @@ func FuzzPrivate(f *testing.F) {
 	f.Add([]byte(`{"trials": [{"learning_rate": -1, "score": 1e308, "curve": [{"step": -5, "score": -1e308}, {}]}, {"learning_rate": 1e308, "failure": "<img>"}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var p PrivateRun
-		if json.Unmarshal(text, &p) != nil || p.best() < -1 || p.best() >= len(p.Trials) {
+		if json.Unmarshal(text, &p) != nil || p.Winner() < -1 || p.Winner() >= len(p.Trials) {
 			return
 		}
 		r := Run{Privacy: aRelease().Privacy}

@@ -53,16 +53,16 @@ func OpenPrivate(dir string) (*PrivateRun, error) {
 	return &p, nil
 }
 
-// best returns the index of the winning trial, or -1.
-func (p *PrivateRun) best() int {
+// Winner returns the index of the winning trial, or -1.
+func (p *PrivateRun) Winner() int {
 	if p.Best == nil {
 		return -1
 	}
 	return *p.Best
 }
 
-// outcome returns the outcome of a trial in words, if it has no score.
-func (t PrivateTrial) outcome() string {
+// Outcome returns the outcome of a trial in words, if it has no score.
+func (t PrivateTrial) Outcome() string {
 	switch {
 	case t.Failure != "":
 		return "failed: " + shortened(t.Failure, 200)

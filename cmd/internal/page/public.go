@@ -27,14 +27,14 @@ type publicRun struct {
 	Statement       string // STATEMENT.md
 	Figures         []chart
 	Missing         string // the reason why there are no curves
-	Plan            []Fact
-	Hyperparameters []Fact
+	Plan            release.Facts
+	Hyperparameters release.Facts
 	Learning        *chart // nil for no learning curve
-	Model           []Fact
+	Model           release.Facts
 	Classes         []string
 	MoreClasses     int // not listed
 	Files           []File
-	MadeBy          []Fact
+	MadeBy          release.Facts
 }
 
 // keyFact is a number that stands out.
@@ -67,7 +67,7 @@ func (r Run) public(a Accounting, id string) publicRun {
 	v := publicRun{
 		ID: id, Name: r.Name, Lede: r.lede(), Void: r.Void, Warnings: r.Privacy.Weaknesses(), Key: r.key(), Factor: factorText(r.Privacy.Epsilon), Neighbour: r.Privacy.Neighbour(), Estimate: r.estimate(), Statement: r.Statement,
 		Figures: a.charts(r), Missing: a.Missing,
-		Plan: planFacts(r.Privacy), Hyperparameters: hyperparameterFacts(r.Hyperparameters), Model: modelFacts(r),
+		Plan: planFacts(r), Hyperparameters: hyperparameterFacts(r), Model: modelFacts(r),
 		Learning: r.learning(), Classes: r.Model.Classes, Files: r.Files,
 	}
 	if more := len(v.Classes) - maxListed; more > 0 {
@@ -77,7 +77,7 @@ func (r Run) public(a Accounting, id string) publicRun {
 		v.Warnings = append(v.Warnings, r.Model.Warning)
 	}
 	if r.Manifest != nil {
-		v.MadeBy = r.Manifest.made()
+		v.MadeBy = madeBy(r.Manifest)
 	}
 	return v
 }

@@ -156,7 +156,7 @@ func TestPublicNamesUnitAndInterval(t *testing.T) {
 	}
 	r = aRelease()
 	r.Privacy.Tuning.HeldOut = &release.HeldOut{Rate: 0.1, NoiseMultiplier: 5, Interval: &[2]float64{0.25, 0.75}}
-	if public, _ = pages(t, runFolder(t, "heldout", r)); !strings.Contains(public, "25.00 % to 75.00 %") || !strings.Contains(public, "a random 10 % of the samples") {
+	if public, _ = pages(t, runFolder(t, "heldout", r)); !strings.Contains(public, "25.00 % to 75.00 %") || !strings.Contains(public, "about 6,000 of the rows, private too") {
 		t.Error("held-out samples aren't on the page")
 	}
 }
@@ -208,7 +208,7 @@ func TestComparedRuns(t *testing.T) {
 	if !strings.Contains(string(c.Figures[1].Picture), ">0.01<") {
 		t.Error("the axis of learning rates isn't logarithmic")
 	}
-	if got := hyperparameterFacts(a.Hyperparameters)[3].Text; got != "0.0213, which is 1150 samples a step in expectation" {
+	if got := hyperparameterFacts(a)[3].Text(); got != "0.0213, which is 1150 samples a step in expectation" {
 		t.Errorf("sampling rate %s", got)
 	}
 }

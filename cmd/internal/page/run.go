@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/internal/safetensors"
 	"github.com/dptrain/dptrain/train"
 )
@@ -28,7 +29,7 @@ type Run struct {
 	Statement       string         // STATEMENT.md; "" if it is missing
 	Curve           *release.Curve // nil for none
 	Files           []File         // of released/
-	Manifest        *Manifest      // nil if it is missing
+	Manifest        *runs.Manifest // nil if it is missing
 
 	day time.Time // modification time of privacy.json
 }
@@ -152,7 +153,7 @@ func (r *Run) readParameters(released *os.Root) error {
 		return err
 	}
 	if r.Score == nil && r.Manifest != nil {
-		r.Score = r.Manifest.score()
+		r.Score = manifestScore(r.Manifest)
 	}
 	return nil
 }

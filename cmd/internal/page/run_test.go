@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 )
 
 func TestOpenReadsTheRelease(t *testing.T) {
@@ -41,13 +44,13 @@ func TestManifest(t *testing.T) {
 	dir := runFolder(t, "folder", aRelease())
 	write(t, filepath.Join(dir, "run.json"), `{"version": 1, "name": "my run", "made_by": {"version": "v1", "nested": {}, "cores": 2}, "state": "finished", "unknown": []}`)
 	r := mustOpen(t, dir)
-	if facts := r.Manifest.made(); r.Name != "my run" || len(facts) != 2 || facts[0] != (Fact{"cores", "2"}) || facts[1] != (Fact{"version", "v1"}) {
+	if facts := madeBy(r.Manifest); r.Name != "my run" || len(facts) != 2 || facts[0] != (release.Fact{"cores", "2"}) || facts[1] != (release.Fact{"version", "v1"}) {
 		t.Errorf("%s, %v", r.Name, facts)
 	}
-	if facts := (&Manifest{MadeBy: "dptrain v1"}).made(); len(facts) != 1 || facts[0] != (Fact{"program", "dptrain v1"}) {
+	if facts := madeBy(&runs.Manifest{MadeBy: "dptrain v1"}); len(facts) != 1 || facts[0] != (release.Fact{"program", "dptrain v1"}) {
 		t.Errorf("%v", facts)
 	}
-	if facts := (&Manifest{}).made(); facts != nil {
+	if facts := madeBy(&runs.Manifest{}); facts != nil {
 		t.Errorf("%v", facts)
 	}
 	for content, want := range map[string]string{

@@ -7,9 +7,6 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 )
 
-// Fact is a name and a text about it.
-type Fact struct{ Name, Text string }
-
 // shortened cuts a text after the given number of characters.
 func shortened(text string, most int) string {
 	runes := []rune(text)

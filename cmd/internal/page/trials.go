@@ -19,7 +19,7 @@ type privateRun struct {
 	Number   int
 	ID, Name string
 	Tuned    bool
-	Facts    []Fact
+	Facts    release.Facts
 	Columns  []string
 	Rows     []privateRow
 	More     int // trials that aren't listed
@@ -83,9 +83,9 @@ func (p *PrivateRun) page(r Run, id string) privateRun {
 	return v
 }
 
-func (p *PrivateRun) facts(tuned bool) []Fact {
+func (p *PrivateRun) facts(tuned bool) release.Facts {
 	if !tuned {
-		return []Fact{{"time", secondsText(p.Seconds)}}
+		return release.Facts{{"time", secondsText(p.Seconds)}}
 	}
 	total, failed := 0.0, 0
 	for _, t := range p.Trials {
@@ -94,17 +94,17 @@ func (p *PrivateRun) facts(tuned bool) []Fact {
 			failed++
 		}
 	}
-	facts := []Fact{{"trials", release.Grouped(len(p.Trials))}}
+	facts := release.Facts{{"trials", release.Grouped(len(p.Trials))}}
 	if failed > 0 {
-		facts = append(facts, Fact{"without a score", release.Grouped(failed)})
+		facts.Add("without a score", release.Grouped(failed))
 	}
 	if len(p.Trials) == 0 {
-		facts = append(facts, Fact{"winner", "none: no trial was drawn, so the first candidate was used"})
+		facts.Add("winner", "none: no trial was drawn, so the first candidate was used")
 	}
 	return append(facts,
-		Fact{"samples tuned on", release.Grouped(p.SubsetSize)},
-		Fact{"time, all trials", secondsText(total) + ", added up"},
-		Fact{"time, final run", secondsText(p.FinalSeconds)})
+		release.Fact{"samples tuned on", release.Grouped(p.SubsetSize)},
+		release.Fact{"time, all trials", secondsText(total) + ", added up"},
+		release.Fact{"time, final run", secondsText(p.FinalSeconds)})
 }
 
 // column is a hyperparameter of trials.
@@ -145,7 +145,7 @@ func (v *privateRun) table(p *PrivateRun, r Run, metric train.Metric) {
 		v.More, trials = len(trials)-maxTrials, trials[:maxTrials]
 	}
 	for i, t := range trials {
-		row := privateRow{Name: strconv.Itoa(i + 1), Outcome: t.outcome(), Seconds: secondsText(t.Seconds), Bar: bar(t.Seconds, longest)}
+		row := privateRow{Name: strconv.Itoa(i + 1), Outcome: t.Outcome(), Seconds: secondsText(t.Seconds), Bar: bar(t.Seconds, longest)}
 		for _, c := range shown {
 			row.Cells = append(row.Cells, short(c.value(t)))
 		}
@@ -155,7 +155,7 @@ func (v *privateRun) table(p *PrivateRun, r Run, metric train.Metric) {
 		default:
 			row.Outcome = scoreText(&release.Score{Metric: metric, Value: *t.Score})
 		}
-		if i == p.best() {
+		if i == p.Winner() {
 			row.Class, row.Note = "winner", "winner"
 		}
 		v.Rows = append(v.Rows, row)

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
@@ -47,3 +48,14 @@ func Grouped(n int) string {
 	}
 	return text
 }
+
+// EpsilonAt prints a guarantee.
+func EpsilonAt(epsilon, delta float64) string {
+	return "epsilon " + Up(epsilon) + " at delta " + Exact(delta)
+}
+
+// Whole prints a number as the nearest count.
+func Whole(v float64) string { return Grouped(int(math.Round(v))) }
+
+// Exact prints every digit: noise multipliers are made to be used again.
+func Exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -16,6 +16,7 @@ type Console struct {
 	log    *logrus.Logger
 	screen Screen
 	level  logrus.Level // of shown entries; the private log gets all
+	json   bool
 	format func(*logrus.Entry) string
 	now    func() time.Time
 
@@ -52,7 +53,7 @@ func (c *Console) AsJSON() {
 	encoder := &logrus.JSONFormatter{
 		TimestampFormat: time.RFC3339, DisableHTMLEscape: true, FieldMap: logrus.FieldMap{logrus.FieldKeyMsg: "message"},
 	}
-	c.screen.Dumb = true
+	c.screen.Dumb, c.json = true, true
 	c.format = func(e *logrus.Entry) string {
 		text, err := encoder.Format(e)
 		if err != nil {
@@ -61,10 +62,6 @@ func (c *Console) AsJSON() {
 		return strings.TrimSuffix(string(text), "\n")
 	}
 }
-
-// Watched reports whether private progress may be shown: on a terminal, or at level debug. Other output, such as a
-// scheduler's log, may be read by people who must not see it.
-func (c *Console) Watched() bool { return c.screen.Terminal || c.level >= logrus.DebugLevel }
 
 // Log returns the console's logger.
 func (c *Console) Log() *logrus.Logger { return c.log }

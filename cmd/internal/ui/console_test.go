@@ -118,15 +118,18 @@ func TestWorkingTellsTheTimeAlone(t *testing.T) {
 	}
 }
 
-// A terminal is watched, and so is level debug, which the user must choose.
-func TestWatched(t *testing.T) {
-	for _, c := range []struct {
-		terminal bool
-		level    logrus.Level
-		want     bool
-	}{{true, logrus.WarnLevel, true}, {true, logrus.InfoLevel, true}, {false, logrus.InfoLevel, false}, {false, logrus.DebugLevel, true}} {
-		if got := New(io.Discard, c.terminal, c.level).Watched(); got != c.want {
-			t.Errorf("terminal %t, %v: %t", c.terminal, c.level, got)
+// Where standard error has private facts: with --verbose everywhere, on a terminal some, and some of those not as JSON.
+func TestSecrets(t *testing.T) {
+	for secret, want := range map[Secret]string{Cells: "verbose terminal", Counts: "verbose terminal", Trials: "verbose terminal json"} {
+		for place, c := range map[string]*Console{
+			"verbose": New(io.Discard, false, logrus.DebugLevel), "terminal": New(io.Discard, true, logrus.WarnLevel), "json": New(io.Discard, true, logrus.InfoLevel), "elsewhere": New(io.Discard, false, logrus.InfoLevel),
+		} {
+			if place == "json" {
+				c.AsJSON()
+			}
+			if got := c.Shows(secret); got != strings.Contains(want, place) {
+				t.Errorf("secret %d, %s: %t", secret, place, got)
+			}
 		}
 	}
 }
@@ -198,7 +201,7 @@ func TestDumbTerminal(t *testing.T) {
 		clk.t = clk.t.Add(time.Second)
 	}
 	c.EndProgress()
-	if got := out.String(); got != "50 %, R2, 10s left\n" || !c.Watched() {
+	if got := out.String(); got != "50 %, R2, 10s left\n" || !c.Shows(Trials) {
 		t.Errorf("%q", got)
 	}
 }

@@ -6,6 +6,6 @@
 // line every ten seconds. A terminal whose locale isn't UTF-8 gets ASCII from [Screen.Writer]. Other outputs, such as a
 // file or a pipe, always get UTF-8 in lines of any length, so that programs can read them.
 //
-// Log and progress can contain private facts; package release lists them. A terminal shows the number of finished
-// trials. Scores go to the private log, and to standard error only at level debug.
+// Log and progress can contain private facts; package release lists them. [Secret] says which of them a terminal shows,
+// and which other output.
 package ui

@@ -1,0 +1,167 @@
+package execution
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/dptrain/dptrain/cmd/internal/build"
+	"github.com/dptrain/dptrain/cmd/internal/engines"
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/flags"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/train"
+)
+
+// Create makes the folder of a run that begins, of the given path or, without it, of the data's name and the time in
+// the store.
+func Create(p *experiment.Plan, path, store string, curve flags.Curve) (*runs.Run, error) {
+	m, r, settings, err := begun(p, store)
+	if err != nil {
+		return nil, err
+	}
+	if r.CurvePoints, r.CurveEvery, err = curve.Spacing(p); err != nil {
+		return nil, err
+	}
+	unique := path == ""
+	if unique {
+		path = filepath.Join(store, p.Experiment.Dataset+"-"+time.Now().Format("20060102-150405"))
+	}
+	run, err := runs.Create(path, unique, m, r, settings)
+	switch {
+	case errors.Is(err, runs.ErrExists):
+		return nil, term.Inputf("%w; give another by --out, or remove it", err)
+	case err != nil:
+		return nil, term.Inputf("%w; give a directory that can be made by --out", err)
+	}
+	return run, nil
+}
+
+// begun returns what the folder of a run that begins holds.
+func begun(p *experiment.Plan, store string) (m runs.Manifest, r runs.Record, settings []byte, err error) {
+	if m, err = p.Manifest(); err != nil {
+		return m, r, nil, err
+	}
+	if settings, err = p.Experiment.YAML(); err != nil {
+		return m, r, nil, err
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return m, r, nil, term.Input(err)
+	}
+	if store, err = filepath.Abs(store); err != nil {
+		return m, r, nil, term.Input(err)
+	}
+	program, err := build.Hash()
+	if err != nil {
+		return m, r, nil, term.Input(err)
+	}
+	m.MadeBy = engines.Current()
+	return m, runs.Record{Data: p.DataName(), Folder: folder, Store: store, Seed: p.Seed(), Program: program, MadeBy: engines.Current().String()}, settings, nil
+}
+
+// leftovers says what killed runs other than one left in the store.
+func leftovers(store string, but *runs.Run) (notes []string) {
+	found, _ := runs.List(store) // what can't be read is for "runs list" to say
+	found = slices.DeleteFunc(found, func(i runs.Info) bool { return !i.Resumable() || i.Dir == but.Dir() })
+	const shown = 3
+	for _, i := range found[:min(shown, len(found))] {
+		notes = append(notes, fmt.Sprintf("%s was cut off: dptrain resume %s goes on with it", term.Clean(i.Name), term.Quoted(term.Relative(i.Dir))))
+	}
+	if n := len(found) - shown; n > 0 {
+		notes = append(notes, fmt.Sprintf("%d more runs were cut off: dptrain runs list shows them", n))
+	}
+	if left, err := runs.Leftovers(store); err == nil && len(left) > 0 {
+		notes = append(notes, fmt.Sprintf("%s has %d leftovers of killed runs, which are private: dptrain runs clean removes them", term.Relative(store), len(left)))
+	}
+	return notes
+}
+
+// stop ends a run that failed. Before its training the folder is removed; later it is kept, and the error says how to
+// go on.
+func stop(folder *runs.Run, err error) error {
+	m := folder.Manifest
+	switch {
+	case m.Stage == runs.Planned && len(folder.Record.Moments) == 1:
+		discarded := folder.Discard()
+		if errors.Is(err, term.ErrInterrupted) && discarded == nil {
+			err = fmt.Errorf("%w; nothing was written", err)
+		}
+		return errors.Join(err, discarded)
+	case m.Stage == runs.Finished:
+		return fmt.Errorf("%w; the run is finished, and in %s; remove private/key and private/state there", err, folder.Dir())
+	case errors.Is(err, train.ErrDiverged):
+		return errors.Join(err, folder.Fail(err.Error()))
+	case errors.Is(err, runs.ErrNoKey):
+		return errors.Join(err, folder.Unreserve())
+	}
+	if _, gone := os.Stat(folder.Dir()); errors.Is(gone, fs.ErrNotExist) {
+		return errors.Join(fmt.Errorf("%w; the run's folder %s is gone: if it was moved, resume it there", err, folder.Dir()), folder.Release())
+	}
+	hint := fmt.Errorf("%w; what is done is kept: dptrain resume %s", err, term.Quoted(term.Relative(folder.Dir())))
+	if stopped := folder.Stop(err.Error()); stopped != nil {
+		hint = fmt.Errorf("%w (the stop isn't noted there: %v)", hint, stopped)
+	}
+	return hint
+}
+
+// finish writes what is released.
+func finish(folder *runs.Run, o experiment.Outcome) error {
+	private, err := o.PrivateJSON()
+	if err == nil { // of trials on a cluster, perhaps by a process that was killed
+		err = os.RemoveAll(clusterDir(folder))
+	}
+	if err != nil {
+		return err
+	}
+	h := o.Release.Hyperparameters
+	folder.Manifest.Score = &runs.Score{Metric: string(o.Release.Score.Metric), Value: o.Release.Score.Value, HeldOut: o.Release.Score.HeldOut != nil}
+	folder.Manifest.LearningRate, folder.Manifest.TunedLearningRate = &h.LearningRate, h.TunedLearningRate
+	return term.Input(folder.Finish(private, o.Release.Write))
+}
+
+// keptStates keeps a run's states in its folder. When the disk is full, the reserve makes room for the last of them,
+// and the run stops.
+type keptStates struct {
+	folder *runs.Run
+	fail   func(error)
+}
+
+func (s keptStates) Save(name string, content []byte) error {
+	err := s.folder.Save(name, content)
+	if err == nil {
+		return nil
+	}
+	if s.folder.Unreserve() != nil || s.folder.Save(name, content) != nil {
+		return term.Input(err)
+	}
+	s.fail(err)
+	return nil
+}
+
+func (s keptStates) Load(name string) ([]byte, error) { return s.folder.Load(name) }
+func (s keptStates) Remove(name string) error         { return s.folder.Remove(name) }
+
+// guardedLog is the private log. Its first failure stops the run; more of them are no news.
+type guardedLog struct {
+	to     io.Writer
+	fail   func(error)
+	failed bool
+}
+
+func (l *guardedLog) Write(p []byte) (int, error) {
+	if l.failed {
+		return len(p), nil
+	}
+	if _, err := l.to.Write(p); err != nil {
+		l.failed = true
+		l.fail(fmt.Errorf("write the private log: %w", err))
+	}
+	return len(p), nil
+}

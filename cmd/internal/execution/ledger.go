@@ -1,0 +1,152 @@
+package execution
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
+	"github.com/dptrain/dptrain/cmd/internal/term"
+)
+
+// charging is the activity of a command that waits for the ledger.
+const charging = "accounting for all releases of the data"
+
+// budgetLine says what all releases of the data cost together. It goes to standard error alone: which releases count
+// depends on private rows.
+func budgetLine(a ledger.Account, p *experiment.Plan) string {
+	return "budget   " + a.Line(p.DataName())
+}
+
+// record records the release in the ledger before anything is trained. It returns what is to be said of that: what all
+// releases of the data cost together, and a warning or "".
+func record(ctx context.Context, p *experiment.Plan, folder *runs.Run, store string) (line, warning string, err error) {
+	if err := identify(p, folder); err != nil {
+		return "", "", err
+	}
+	l, err := ledger.Open(store)
+	if err != nil {
+		return "", "", term.Input(err)
+	}
+	entry, err := p.Release(folder)
+	if err != nil {
+		return "", "", err
+	}
+	account, err := l.Record(ctx, entry)
+	var over *ledger.BudgetError
+	switch {
+	case errors.As(err, &over) || ctx.Err() != nil:
+		return "", "", err
+	case err != nil:
+		return "", "", term.Input(err)
+	}
+	line = budgetLine(account, p)
+	if account.Spent.Releases+account.Spent.Void == 0 { // perhaps another store's ledger has some
+		line += " (" + term.Relative(l.Path()) + ")"
+	}
+	if other, err := namesake(l, entry.Data); err == nil && other {
+		warning = fmt.Sprintf("the ledger knows another data set that is called %s and has %s rows: if these are the same people in other columns, what it has spent adds to this, and isn't counted here",
+			term.Clean(entry.Data.Name), release.Grouped(entry.Data.Rows))
+	}
+	return line, warning, nil
+}
+
+// namesake reports whether a ledger has a file of the same name and number of rows that doesn't count as the same data,
+// such as one with a column more.
+func namesake(l *ledger.Ledger, data ledger.Data) (bool, error) {
+	all, err := l.DataSets()
+	if err != nil || data.Sketch == nil {
+		return false, err
+	}
+	for _, set := range all {
+		counts := func(d ledger.Data) bool { return d.Sketch != nil && d.Sketch.Share(*data.Sketch) > 0 }
+		if slices.ContainsFunc(set, counts) {
+			continue
+		}
+		if slices.ContainsFunc(set, func(d ledger.Data) bool { return d.Sketch != nil && d.Name == data.Name && d.Rows == data.Rows }) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Unrecorded returns a warning of runs in a store that its ledger doesn't have, or "": the ledger was removed, or the
+// runs were brought from elsewhere.
+func Unrecorded(store string) (warning string, err error) {
+	l, err := ledger.Open(store)
+	if err != nil {
+		return "", err
+	}
+	releases, err := l.Releases()
+	if err != nil {
+		return "", err
+	}
+	known := map[string]bool{}
+	for _, r := range releases {
+		known[r.Run] = true
+	}
+	found, _ := runs.List(store) // what can't be read is for "runs list" to say
+	var names []string
+	for _, i := range found {
+		if i.Stage != runs.Planned && i.Record != nil && !known[i.Record.ID] {
+			names = append(names, i.Name)
+		}
+	}
+	const shown = 3
+	if n := len(names); n > shown {
+		names = append(names[:shown], fmt.Sprintf("%d more", n-shown))
+	}
+	if len(names) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("%s lacks runs of its folder, and what they cost isn't counted: %s; bring back the ledger that has them",
+		l.Path(), term.Clean(strings.Join(names, ", "))), nil
+}
+
+// identify notes what run this is. The kept fingerprint says better what changed since the run began; should it be
+// lost, the note still tells that something did.
+func identify(p *experiment.Plan, folder *runs.Run) error {
+	now, err := p.Identity(folder.Record.Program)
+	if err != nil {
+		return err
+	}
+	kept, err := folder.Load("fingerprint")
+	if err != nil {
+		return term.Input(err)
+	}
+	if before := folder.Record.Key; before != "" && before != now && kept == nil {
+		return term.Inputf("the data or the settings changed since the run in %s began: go on with the same", folder.Dir())
+	}
+	if kept == nil {
+		folder.Record.Key = now
+	}
+	return nil
+}
+
+// wouldMake returns what the release of a plan would make of all releases of its data, or "" if the ledger has none,
+// and a [*ledger.BudgetError] if a standing budget refuses it.
+func wouldMake(ctx context.Context, p *experiment.Plan, store string) (line string, err error) {
+	account, err := term.Await(ctx, charging, func() (a ledger.Account, err error) {
+		l, err := ledger.Open(store)
+		if err != nil {
+			return a, err
+		}
+		if all, err := l.DataSets(); err != nil || len(all) == 0 {
+			return a, err
+		}
+		entry, err := p.Release(nil)
+		if err != nil {
+			return a, err
+		}
+		return l.Account(entry.Data, entry)
+	})
+	if err != nil || len(account.Planned) == 0 { // nothing is recorded at all
+		return "", err
+	}
+	return budgetLine(account, p), account.Refusal()
+}

@@ -1,0 +1,45 @@
+package release
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/tuner"
+)
+
+// Noise is called the smallest only where the guarantee comes close to what was asked for, of one kind of runs and of
+// several.
+func TestSmallestNoise(t *testing.T) {
+	epsilon := 8.0
+	several := &Tuning{Space: Space{Runs: []tuner.Run{{SamplingRate: 0.1, Steps: 10, NoiseMultiplier: 2}, {SamplingRate: 0.2, Steps: 10, NoiseMultiplier: 3}}}}
+	one := &Tuning{Space: Space{Runs: several.Space.Runs[:1]}}
+	for _, c := range []struct {
+		met  float64
+		want [2]string
+	}{
+		{8, [2]string{"the smallest that meets epsilon 8", "the smallest that meet epsilon 8"}},
+		{7.993, [2]string{"the smallest that meets epsilon 8", "the smallest that meet epsilon 8"}},
+		{7.99, [2]string{", which meets epsilon 8", ", which meet epsilon 8"}},
+		{3, [2]string{", which meets epsilon 8", ", which meet epsilon 8"}},
+	} {
+		p := Plan{Privacy: Privacy{Epsilon: c.met, NoiseMultiplier: 2, Tuning: one}, Asked: Asked{Epsilon: &epsilon}}
+		if got := p.noise()[0].Text(); !strings.HasSuffix(got, c.want[0]) {
+			t.Errorf("epsilon %v, one kind of runs: %q, want %q", c.met, got, c.want[0])
+		}
+		p.NoiseMultiplier, p.Tuning = 0, several
+		if got := p.noise(); len(got) != 3 || !strings.HasSuffix(got[0].Text(), c.want[1]) {
+			t.Errorf("epsilon %v, two kinds of runs: %q, want %q", c.met, got, c.want[1])
+		}
+	}
+}
+
+// No probability is above 1, however many of them are added.
+func TestAddsUp(t *testing.T) {
+	const want = "whatever else is made from the same data adds to this; two runs like this one: epsilon 6 at delta 1"
+	if got := (Privacy{Epsilon: 3, Delta: 0.75}).AddsUp(); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := (Privacy{Epsilon: 3, Delta: 0.75, Insecure: true}).AddsUp(); strings.ContainsAny(got, "0123456789") {
+		t.Errorf("a void guarantee: %s", got)
+	}
+}

@@ -1,0 +1,120 @@
+package suggest
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/datasets/table"
+)
+
+// kinds are the columns that a table may have, by what a cell holds.
+var kinds = []func(t *rapid.T, row int) string{
+	func(t *rapid.T, row int) string { return fmt.Sprint(row + 1) },
+	func(t *rapid.T, _ int) string {
+		return rapid.SampledFrom([]string{"red", "green", "", "NA", "a,b", "*", "#x", "no"}).Draw(t, "c")
+	},
+	func(t *rapid.T, _ int) string { return fmt.Sprint(rapid.Float64Range(-1e9, 1e9).Draw(t, "x")) },
+	func(t *rapid.T, _ int) string { return fmt.Sprint(rapid.IntRange(-5, 5).Draw(t, "n")) },
+	func(t *rapid.T, _ int) string {
+		return rapid.SampledFrom([]string{"1.5", "2.25", "3", "4", "5e3", "NaN", "unknown", "n/k"}).Draw(t, "w")
+	},
+	func(t *rapid.T, row int) string { return fmt.Sprintf("2024-01-%02d", 1+row%28) },
+	func(t *rapid.T, row int) string {
+		return fmt.Sprintf("id %d: %s", row, rapid.StringN(0, 5, 20).Draw(t, "text"))
+	},
+	func(*rapid.T, int) string { return "constant" },
+	func(*rapid.T, int) string { return "7" },
+	func(*rapid.T, int) string { return "" },
+	func(t *rapid.T, _ int) string { return rapid.SampledFrom([]string{"7", ""}).Draw(t, "gap") },
+	func(t *rapid.T, _ int) string { return rapid.StringN(0, 4, 12).Draw(t, "any") },
+	func(t *rapid.T, _ int) string { return fmt.Sprint(1e300 * rapid.Float64Range(0, 1).Draw(t, "huge")) },
+}
+
+// Whatever a public table is like, the suggested settings can be resolved, and read the table that they were read off.
+func TestSuggestedSettingsReadTheTable(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.OneOf(rapid.SampledFrom([]string{"a", "y", "null", "~", "1", "true", "a: b", "#", "- x", `"q"`, "{", "é", "x,y", "a.b"}), rapid.StringN(1, 6, 12)).Filter(func(s string) bool {
+			return s == strings.TrimSpace(s) && s != "" && s != "label" && s != "*" && !strings.ContainsAny(s, "\r\x00") && s != "\ufeff"
+		})
+		names := rapid.SliceOfNDistinct(name, 1, 6, rapid.ID[string]).Draw(t, "names")
+		rows := rapid.IntRange(2, 40).Draw(t, "rows")
+		records := [][]string{append(slices.Clone(names), "label")}
+		var kind []int
+		for range names {
+			kind = append(kind, rapid.IntRange(0, len(kinds)-1).Draw(t, "kind"))
+		}
+		for row := range rows {
+			var record []string
+			for _, k := range kind {
+				record = append(record, kinds[k](t, row))
+			}
+			records = append(records, append(record, []string{"no", "yes"}[row%2]))
+		}
+		path := filepath.Join(dir, "x.csv")
+		var text strings.Builder
+		w := csv.NewWriter(&text)
+		if err := w.WriteAll(records); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := table.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		d, err := table.Describe(file)
+		if err != nil {
+			t.Skip(err) // a text that is no CSV, such as one with a lone return
+		}
+		s, err := Describe(path, d, Options{Label: "label"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		written, err := s.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := settings.Resolve(settings.File{Text: []byte(written)}, nil)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, written)
+		}
+		missing := map[string]table.Missing{}
+		for column, m := range e.Data.Missing {
+			missing[column] = table.Missing(m)
+		}
+		schema, err := table.Infer(file, table.Options{
+			Label: e.Data.Label, Task: table.Task(e.Data.Task), Ignore: e.Data.Ignore, Categories: e.Data.Categories, Missing: missing, Clip: e.Data.Clip, Scale: e.Data.Scale,
+		})
+		if err != nil {
+			if len(e.Data.Ignore) == len(names) && strings.Contains(err.Error(), "no column is left") {
+				return
+			}
+			t.Fatalf("%v\n%s", err, written)
+		}
+		got, err := schema.Read(file, table.Testing)
+		if err != nil || got.N != rows {
+			t.Fatalf("%v\n%s\n%s", err, written, text.String())
+		}
+		for _, c := range schema.Columns {
+			if c.Scale == nil && len(c.Categories) == 0 {
+				t.Fatalf("column %s is neither scaled nor of categories\n%s", c.Name, written)
+			}
+		}
+		for _, v := range schema.Largest(got) {
+			if v > 50 {
+				t.Fatalf("values up to %v\n%s", v, written)
+			}
+		}
+	})
+}

@@ -1,0 +1,133 @@
+package term
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/ui"
+)
+
+// Output is standard output. It keeps its first error, so that results that a full disk cut short don't pass for
+// complete ones.
+type Output struct {
+	To     io.Writer
+	Screen ui.Screen // what it can show
+	err    error
+}
+
+// Write writes to To until the first error.
+func (o *Output) Write(p []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.To.Write(p)
+	o.err = err
+	return n, err
+}
+
+// Failure returns the first error of a write, or nil.
+func (o *Output) Failure() error {
+	if o.err == nil {
+		return nil
+	}
+	return Inputf("print result: %w", o.err)
+}
+
+// widthOf returns the width to which text on w is wrapped, or 0 if it isn't: what reads w may be a program.
+func widthOf(w io.Writer) int {
+	if o, ok := w.(*Output); ok {
+		return o.Screen.Width()
+	}
+	return 0
+}
+
+// Sentence writes a line of words.
+func Sentence(w io.Writer, text string) { fmt.Fprintln(w, ui.Wrap(text, widthOf(w), 0)) }
+
+// Rows writes facts in two columns.
+func Rows(w io.Writer, facts release.Facts) {
+	var lines [][]string
+	for _, f := range facts {
+		lines = append(lines, f[:])
+	}
+	Columns(w, lines...)
+}
+
+// Columns writes lines of cells in columns.
+func Columns(w io.Writer, lines ...[]string) {
+	tw := ui.NewColumns(w, widthOf(w))
+	for _, cells := range lines {
+		for i, cell := range cells {
+			cells[i] = Clean(cell)
+		}
+		fmt.Fprintln(tw, strings.Join(cells, "\t"))
+	}
+	tw.Flush()
+}
+
+// Clean replaces characters by which a text of others could steer a terminal or a table.
+func Clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, text)
+}
+
+// Plural returns one or several, whichever goes with n.
+func Plural(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}
+
+// Relative shortens a path below the working directory.
+func Relative(path string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	short, err := filepath.Rel(wd, path)
+	if err != nil || strings.HasPrefix(short, "..") {
+		return path
+	}
+	return short
+}
+
+// Quoted writes a word so that a shell reads it as one.
+func Quoted(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=,:+@%", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Create writes a new file.
+func Create(path string, contents []byte, mode fs.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if errors.Is(err, fs.ErrExist) {
+		return Inputf("%s already exists; give another file, or remove it", path)
+	}
+	if err == nil {
+		if _, err = f.Write(contents); err != nil {
+			_ = os.Remove(path) // it isn't whole
+		}
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return Inputf("write the result: %w", err)
+	}
+	return nil
+}
