@@ -280,9 +280,9 @@ func (r *run) train(c engines.Choice, j experiment.Options, f *term.Follower) (o
 		defer func() { err = errors.Join(err, gpu.Close()) }()
 	}
 	if r.Cluster.File != "" {
-		end, err := lead(r.ctx, r.Cluster, r.plan, r.folder, &j, f)
-		if err != nil {
-			return out, err
+		end, failure := lead(r.ctx, r.Cluster, r.plan, r.folder, &j, f)
+		if failure != nil {
+			return out, failure
 		}
 		defer func() { err = errors.Join(err, end(err == nil)) }()
 	}
