@@ -52,7 +52,7 @@ var rooms = []room{
 	{"cmd/internal/page", []string{"internal", "accountant", "train", "models", "tuner", "cmd/internal/figure", "cmd/internal/runs", "cmd/internal/release"}},
 	{"cmd/internal/experiment", []string{"internal", "accountant", "datasets", "train", "models", "tuner", "cmd/internal/settings", "cmd/internal/runs", "cmd/internal/release"}},
 	{"cmd/internal/cluster", []string{"internal", "train", "tuner", "cmd/internal/settings", "cmd/internal/release", "cmd/internal/experiment"}},
-	{"cmd/internal/reproduce", []string{"internal", "datasets", "train", "models", "tuner", "cmd/internal/settings", "cmd/internal/figure", "cmd/internal/runs", "cmd/internal/release", "cmd/internal/page", "cmd/internal/experiment", "cmd/internal/cluster"}},
+	{"cmd/internal/reproduce", []string{"internal", "train", "models", "tuner", "cmd/internal/settings", "cmd/internal/figure", "cmd/internal/runs", "cmd/internal/release", "cmd/internal/page", "cmd/internal/experiment", "cmd/internal/cluster"}},
 	{"cmd/internal/term", []string{"datasets", "tuner", "cmd/internal/ui", "cmd/internal/settings", "cmd/internal/release"}},
 	{"cmd/internal/engines", []string{"cpu", "cuda", "train", "cmd/internal/build", "cmd/internal/settings", "cmd/internal/term"}},
 	{"cmd/internal/suggest", []string{"datasets", "cmd/internal/settings", "cmd/internal/release", "cmd/internal/term"}},

@@ -301,7 +301,7 @@ func TestReturnedMemoryIsTheCallers(t *testing.T) {
 		"NewPlan: space":       func() any { return must(tuner.NewPlan(settings(grid), train.InsecureKey(1))).Settings.Space },
 		"NewPlan: subset":      func() any { return must(tuner.NewPlan(settings(grid), train.InsecureKey(1))).Private.Subset },
 		"models.Names":         func() any { return models.Names() },
-		"datasets.AllNames":    func() any { return datasets.AllNames() },
+		"datasets.Names":       func() any { return datasets.Names() },
 		"datasets.Describe":    func() any { return must(datasets.Describe("cifar-10")).ClassNames },
 		"datasets.SampleShape": func() any { return must(datasets.Describe("mnist")).SampleShape },
 	} {

@@ -1,20 +1,10 @@
 // Package datasets loads data sets for training. [Open] returns the [Set] with a name. It has a training and a test
 // [Split]. A split holds samples, row-major, as float32 or, for texts, as tokens, and one class index for each sample.
-// [OpenRaw] returns images as bytes, for programs that normalise them block by block, and [Weights] returns the weights
-// of trained networks, which compute features of some sets' images.
 //
 // A set is either made at run time (glyphs, the default, which needs no download) or read from files. Each file of a
 // set has a known SHA-256. Open looks for it in $DPTRAIN_DATA/<set>, then in the user's cache, and otherwise downloads
-// it into that cache. [List] only looks for files, [Fetch] downloads them, and [Verify] checks them. The table in
-// registry.go lists all sets. Add a set there; nothing registers itself.
-//
-// # Archives and editions
-//
-// An archive is read as a stream, never unpacked to disk, and only if it has the published checksum. Some authors
-// publish only an MD5, which detects damage but no forgery. In $DPTRAIN_DATA a folder with the unpacked files may
-// replace an archive. The files in such a folder must have the right format. If they also have the published checksums,
-// the set's Edition is [OK]; if they differ, it is [Unofficial]; if no checksums of the files are published, it is
-// [Unverified]. List and Verify report the same.
+// it into that cache. In $DPTRAIN_DATA a folder with the unpacked files may replace an archive. The set's Edition
+// is "ok" if its files have the published checksums, "unofficial" if they differ, and "unverified" if none are known.
 //
 // # Texts
 //

@@ -22,7 +22,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/cmd/internal/ui"
-	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/internal/datasets"
 	"github.com/dptrain/dptrain/train"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/cuda"
-	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/internal/datasets"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/train"
 )

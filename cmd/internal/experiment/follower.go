@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/internal/datasets"
 	"github.com/dptrain/dptrain/tuner"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment/features"
-	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/datasets"
 	"github.com/dptrain/dptrain/internal/given"
 	"github.com/dptrain/dptrain/train"
 )

@@ -4,8 +4,8 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/datasets"
 )
 
 // A large data set isn't copied while it is loaded.

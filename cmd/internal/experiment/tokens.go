@@ -3,8 +3,8 @@ package experiment
 import (
 	"context"
 
-	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/datasets"
 	"github.com/dptrain/dptrain/train"
 )
 

@@ -2,7 +2,7 @@ package campaign
 
 import (
 	"github.com/dptrain/dptrain/cmd/internal/runs"
-	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/internal/datasets"
 )
 
 // samples returns the number of a data set's training samples.

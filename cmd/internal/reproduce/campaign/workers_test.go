@@ -20,7 +20,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cpu"
-	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/internal/datasets"
 )
 
 // errCut ends a coordinator that is to be cut off.

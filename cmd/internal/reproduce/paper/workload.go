@@ -3,7 +3,7 @@ package paper
 import (
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
-	"github.com/dptrain/dptrain/datasets"
+	"github.com/dptrain/dptrain/internal/datasets"
 	"github.com/dptrain/dptrain/models"
 )
 

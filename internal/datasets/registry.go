@@ -63,6 +63,9 @@ func weights() []*entry { return []*entry{resnet20Entry()} }
 
 func everything() []*entry { return append(registry(), weights()...) }
 
+// Names returns the names of the data sets, the default one first.
+func Names() []string { return names(registry()) }
+
 // AllNames returns the names that [List], [Fetch] and [Verify] accept: the data sets, the default one first, and then
 // the weights.
 func AllNames() []string { return names(everything()) }

@@ -13,7 +13,7 @@ import (
 func skipWithout(t testing.TB, name string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(os.Getenv(DirVariable), name)); os.Getenv(DirVariable) == "" || err != nil {
-		t.Skipf("needs the folder %s in $%s (see the package comment)", name, DirVariable)
+		t.Skipf("needs the folder %s in $%s", name, DirVariable)
 	}
 }
 

@@ -10,6 +10,9 @@ import (
 
 func TestNames(t *testing.T) {
 	sets := []string{"glyphs", "mnist", "fashion-mnist", "cifar-10", "imdb"}
+	if got := Names(); !slices.Equal(got, sets) {
+		t.Errorf("Names() = %v, want %v", got, sets)
+	}
 	if got, want := AllNames(), append(sets, "resnet20"); !slices.Equal(got, want) {
 		t.Errorf("AllNames() = %v, want %v", got, want)
 	}

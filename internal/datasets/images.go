@@ -106,7 +106,7 @@ func integers(labels []byte) []int32 {
 }
 
 // Normalisation holds the constants that turn bytes into samples, one Mean and one Std for each channel: see the
-// package comment. It is the zero value for a set of texts.
+// library's package. It is the zero value for a set of texts.
 type Normalisation struct {
 	Mean, Std []float64
 }

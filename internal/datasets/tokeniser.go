@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/dptrain/dptrain/datasets/internal/wordpiece"
+	"github.com/dptrain/dptrain/internal/datasets/wordpiece"
 )
 
 // tokeniser converts texts to the tokens of splits, several at a time.

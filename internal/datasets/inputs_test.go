@@ -114,7 +114,7 @@ func TestNormalisationOf(t *testing.T) {
 			t.Fatalf("pixel %d: %v, want %v", i, set.Test.Samples[i], want)
 		}
 	}
-	for name, want := range map[string]Normalisation{ // as the package comment and the sources say
+	for name, want := range map[string]Normalisation{ // as the sources say
 		"mnist": {[]float64{0.1307}, []float64{0.3081}}, "fashion-mnist": {[]float64{0.2860}, []float64{0.3530}},
 		"cifar-10": {[]float64{0.5070, 0.4865, 0.4409}, []float64{0.2673, 0.2564, 0.2761}},
 	} {

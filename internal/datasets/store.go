@@ -10,25 +10,18 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/dptrain/dptrain/datasets/internal/wordpiece"
+	"github.com/dptrain/dptrain/internal/datasets/wordpiece"
 )
 
-// DirVariable is the name of the environment variable that holds the path of a folder of data sets. The folder has one
-// folder for each set, for example with the file $DPTRAIN_DATA/mnist/train-images-idx3-ubyte.gz.
+// DirVariable is the environment variable with the folder of data sets.
 const DirVariable = "DPTRAIN_DATA"
 
-// Options are the folders of data sets, and how to load them. The zero value is right for most programs.
+// Options say where data sets are, and how to load them: see the library's package.
 type Options struct {
-	// Dir has one folder for each data set and is never written to. Empty means the value of [DirVariable]; if that
-	// is empty too, only Cache is searched.
-	Dir string
-	// Cache is the folder for downloads, with one folder for each data set. Empty means the folder dptrain in
-	// [os.UserCacheDir].
-	Cache string
-	// TextLength is the number of tokens that texts are cut and padded to, including [CLS] and [SEP]. 0 means 256.
-	TextLength int
-	// Progress, if not nil, is called on the caller's goroutine while files are downloaded and texts become tokens.
-	Progress func(Progress)
+	Dir        string // "" for the value of DirVariable, or else none
+	Cache      string // "" for the user's
+	TextLength int    // in tokens; 0 for 256
+	Progress   func(Progress)
 }
 
 // Progress is the progress of a task.

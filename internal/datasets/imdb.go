@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dptrain/dptrain/datasets/internal/wordpiece"
+	"github.com/dptrain/dptrain/internal/datasets/wordpiece"
 )
 
 // The IMDB set's files and counts.
