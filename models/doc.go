@@ -17,8 +17,4 @@
 //
 // Activations are tempered sigmoids, σ(z) = s/(1+exp(−T z)) − o (Papernot et al., "Tempered Sigmoid
 // Activations for Deep Learning with Differential Privacy", 2020); s = 2, T = 2, o = 1 is tanh.
-//
-// [ResNet20] builds a network for inference only. With the weights of a network trained on public data it computes
-// features of images, and a linear model is trained on the features. [ResNet.Fold] converts such weights, under
-// PyTorch's names, to parameters.
 package models

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -76,19 +76,19 @@ func (f fixture) write(t *testing.T) (dir string) {
 		}
 		m.Dataset, m.Input, m.Shape, m.Outputs, m.Task, m.Classes = "files", input, f.table.Shape, f.table.Outputs(), string(f.table.Label.Task), f.table.Label.Classes
 	}
-	options := models.Options{Activation: models.TemperedSigmoid(m.Activation), Vocabulary: m.Vocabulary}
-	network, err := models.New(m.Network, m.Shape, m.Outputs, options)
+	options := networks.Options{Activation: networks.TemperedSigmoid(m.Activation), Vocabulary: m.Vocabulary}
+	network, err := networks.New(m.Network, m.Shape, m.Outputs, options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Layers, err = models.Layers(m.Network, m.Shape, m.Outputs, options); err != nil {
+	if m.Layers, err = networks.Layers(m.Network, m.Shape, m.Outputs, options); err != nil {
 		t.Fatal(err)
 	}
 	var parameters []train.Parameter
 	for i, values := range network.Initial(rand.NewPCG(1, 2)) {
 		parameters = append(parameters, train.Parameter{Name: network.Parameters[i].Name(), Shape: network.Parameters[i].Shape(), Values: values})
 	}
-	if parameters, err = models.ToPyTorch(m.Layers, parameters); err != nil {
+	if parameters, err = networks.ToPyTorch(m.Layers, parameters); err != nil {
 		t.Fatal(err)
 	}
 	dir = filepath.Join(t.TempDir(), "released")

@@ -10,14 +10,14 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 )
 
 // Facts returns what a settled plan is, in the order in which it is shown. All of it is public.
 func (p *Plan) Facts() release.Facts {
 	e := p.Experiment
 	model := e.Model
-	if models.Activated(e.Model) {
+	if networks.Activated(e.Model) {
 		model += ", activation " + release.Activation(e.Activation).String()
 	}
 	plan := release.Plan{

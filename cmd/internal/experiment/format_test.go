@@ -10,7 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/datasets/table"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 )
 
 // Whoever adds a field to the description of a released model, or a kind of layer, has to document it.
@@ -27,11 +27,11 @@ func TestModelFormatIsDocumented(t *testing.T) {
 		t.Fatalf("the test finds only the fields %v", names)
 	}
 	for _, spec := range []string{"mlp", "cnn", "embedding"} {
-		o := models.Options{}
+		o := networks.Options{}
 		if spec == "embedding" {
 			o.Vocabulary = 9
 		}
-		layers, err := models.Layers(spec, []int{14, 14}, 2, o)
+		layers, err := networks.Layers(spec, []int{14, 14}, 2, o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
@@ -145,7 +145,7 @@ func (p *Plan) outcome(t trained) (Outcome, error) {
 	verdict := p.judge(t)
 	model := p.data.model
 	model.Temperature, model.Warning = t.temperature, verdict.Warning
-	parameters, err := models.ToPyTorch(model.Layers, t.parameters)
+	parameters, err := networks.ToPyTorch(model.Layers, t.parameters)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("release the model: %w", err)
 	}

@@ -3,7 +3,7 @@ package experiment
 import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -19,18 +19,18 @@ func describeModel(e settings.Experiment, m release.Model) release.Model {
 // vocabularyName names the vocabulary of all texts: see package wordpiece.
 const vocabularyName = "bert-base-cased"
 
-func optionsOf(m release.Model) models.Options {
-	return models.Options{Activation: models.TemperedSigmoid(m.Activation), Vocabulary: m.Vocabulary}
+func optionsOf(m release.Model) networks.Options {
+	return networks.Options{Activation: networks.TemperedSigmoid(m.Activation), Vocabulary: m.Vocabulary}
 }
 
 // layersOf returns the layers of the network that a description names.
-func layersOf(m release.Model) ([]models.Layer, error) {
-	return models.Layers(m.Network, m.Shape, m.Outputs, optionsOf(m))
+func layersOf(m release.Model) ([]networks.Layer, error) {
+	return networks.Layers(m.Network, m.Shape, m.Outputs, optionsOf(m))
 }
 
 // modelOf builds the network that a description names.
 func modelOf(m release.Model) (train.Model, error) {
-	model, err := models.New(m.Network, m.Shape, m.Outputs, optionsOf(m))
+	model, err := networks.New(m.Network, m.Shape, m.Outputs, optionsOf(m))
 	if err != nil {
 		err = usagef("model: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/internal/datasets"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
@@ -146,7 +146,7 @@ func TestEveryDatasetHasAPresetThatPlans(t *testing.T) {
 		if _, _, err := planTraining(e, samples.Train); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := models.Check(e.Model); err != nil {
+		if err := networks.Check(e.Model); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/internal/safetensors"
-	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -66,7 +66,7 @@ func Portable(run string) (release.Model, []train.Parameter, error) {
 	}
 	parameters, err := parametersOf(tensors)
 	if err == nil && len(model.Layers) == 0 {
-		parameters, err = models.ToPyTorch(layers, parameters)
+		parameters, err = networks.ToPyTorch(layers, parameters)
 	} else if err == nil {
 		_, err = fromPyTorch(model, parameters)
 	}
@@ -113,7 +113,7 @@ func fromPyTorch(m release.Model, parameters []train.Parameter) ([]train.Paramet
 	if layers, err := layersOf(m); err != nil || !slices.Equal(layers, m.Layers) {
 		return nil, errors.New("its layers in model.json are not those of the model; restore the file")
 	}
-	return models.FromPyTorch(m.Layers, parameters)
+	return networks.FromPyTorch(m.Layers, parameters)
 }
 
 // Class returns the name of an output.

@@ -12,14 +12,14 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cpu"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 )
 
 // graphParameters returns a released model's parameters as its graph takes them.
 func graphParameters(t *testing.T, o Outcome) []train.Parameter {
 	t.Helper()
-	out, err := models.FromPyTorch(o.Release.Model.Layers, o.Release.Parameters)
+	out, err := networks.FromPyTorch(o.Release.Model.Layers, o.Release.Parameters)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cmd/internal/term"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 )
 
 // flagOf is the flag of a setting.
@@ -112,7 +112,7 @@ func (s *Settings) Add(cmd *cobra.Command, except ...string) {
 	Complete(cmd, "search", settings.Searches()...)
 	Complete(cmd, "division", settings.Divisions()...)
 	Complete(cmd, "fixed", settings.FixedEpochs, settings.FixedNoise)
-	Complete(cmd, "model", models.Names()...)
+	Complete(cmd, "model", networks.Names()...)
 	Complete(cmd, "variant", "1", "2", "baseline")
 	Complete(cmd, "accounting", "paper", "tight", "best")
 	Complete(cmd, "repetitions", settings.Repetitions()...)
@@ -214,10 +214,10 @@ func named(err error, overrides []settings.Override) error {
 
 // checkModel returns an error for a name that is no model, whatever the samples.
 func checkModel(spec string) error {
-	err := models.Check(spec)
-	var named *models.UnknownError
+	err := networks.Check(spec)
+	var named *networks.UnknownError
 	if errors.As(err, &named) {
-		return term.Unknown("model", named.Name, models.Names())
+		return term.Unknown("model", named.Name, networks.Names())
 	}
 	return term.Usage(err)
 }

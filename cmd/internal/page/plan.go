@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 )
 
 // planFacts describes what was decided before the data were read: what the terminal showed of it, and the values that
@@ -57,7 +57,7 @@ func modelFacts(r Run) release.Facts {
 	if m.Outputs > 0 {
 		facts.Add("outputs", release.Grouped(m.Outputs))
 	}
-	if models.Activated(m.Network) {
+	if networks.Activated(m.Network) {
 		facts.Add("activation", m.Activation.String())
 	}
 	return facts

@@ -11,8 +11,8 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/internal/memory"
+	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/internal/safetensors"
-	"github.com/dptrain/dptrain/models"
 )
 
 // Model describes how to use released parameters: the making of samples, the network, and the meaning of its outputs.
@@ -41,8 +41,8 @@ type Model struct {
 	// Tokens is the vocabulary that turns texts into tokens, if samples are texts.
 	Tokens string `json:"tokens_of,omitempty"`
 	// Layers are the network's layers. If there are none, the parameters have the layouts of version 1: see
-	// [models.ToPyTorch].
-	Layers []models.Layer `json:"layers,omitempty"`
+	// [networks.ToPyTorch].
+	Layers []networks.Layer `json:"layers,omitempty"`
 }
 
 // Image describes images of bytes. A sample's value is (byte/255 - Mean)/Std, by the constants of its channel.

@@ -19,7 +19,7 @@ import (
 
 // Release is everything that a run publishes. It must hold only public settings and values that the guarantee covers.
 type Release struct {
-	Parameters      []train.Parameter // in the layouts of [models.ToPyTorch]
+	Parameters      []train.Parameter // in the layouts of [networks.ToPyTorch]
 	Model           Model
 	Score           Score
 	Hyperparameters Hyperparameters

@@ -17,7 +17,7 @@ import (
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -256,7 +256,7 @@ func TestTwoAtOnce(t *testing.T) {
 func TestExtractorRefuses(t *testing.T) {
 	w := randomWeights(1)
 	delete(w, "layer2.0.downsample.1.running_var")
-	var wrong *models.WeightsError
+	var wrong *networks.WeightsError
 	if _, err := features.New(cpu.New(cpu.Options{}), w); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "layer2.0.downsample.1.running_var is missing") {
 		t.Errorf("a tensor is missing: %v", err)
 	}

@@ -7,12 +7,12 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/internal/engine"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 )
 
 // Size is the number of features of an image.
-const Size = models.Features
+const Size = networks.Features
 
 // classes is the number of classes that the public weights were trained for. Features don't depend on it.
 const classes = 100
@@ -23,9 +23,9 @@ type Extractor struct {
 	weights   [sha256.Size]byte
 }
 
-// New loads the network on an engine. If w isn't the network's weights the error is a [*models.WeightsError].
+// New loads the network on an engine. If w isn't the network's weights the error is a [*networks.WeightsError].
 func New(e engine.Engine, w Weights) (*Extractor, error) {
-	network, err := models.ResNet20(models.Options{}, classes)
+	network, err := networks.ResNet20(networks.Options{}, classes)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment/features"
 	"github.com/dptrain/dptrain/cpu"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 )
 
 const pixels = 3 * 32 * 32
@@ -42,7 +42,7 @@ func randomWeights(seed uint64) features.Weights {
 		for i := range values {
 			values[i] = float32(value())
 		}
-		w[name] = models.Tensor{Shape: shape, Values: values}
+		w[name] = networks.Tensor{Shape: shape, Values: values}
 	}
 	around := func(mean, deviation float64) func() float64 {
 		return func() float64 { return mean + float64(deviation*math.Sqrt(3)*(2*draw.Float64()-1)) }
@@ -53,7 +53,7 @@ func randomWeights(seed uint64) features.Weights {
 		add(norm+".bias", around(0, 0.3), out)
 		add(norm+".running_mean", around(0, 0.3), out)
 		add(norm+".running_var", around(1, 0.5), out)
-		w[norm+".num_batches_tracked"] = models.Tensor{Shape: []int{}}
+		w[norm+".num_batches_tracked"] = networks.Tensor{Shape: []int{}}
 	}
 	conv("conv1", "bn1", 3, 16, 3)
 	in := 16

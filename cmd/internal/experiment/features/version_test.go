@@ -8,13 +8,13 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment/features"
 	"github.com/dptrain/dptrain/internal/compile"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 )
 
 // Features that another network left under the same version would be taken for this one's. If this test fails, the
 // network, or the way in which weights become its parameters, has changed: raise the version and put the new sum here.
 func TestVersionStandsForTheNetwork(t *testing.T) {
-	network, err := models.ResNet20(models.Options{}, 100)
+	network, err := networks.ResNet20(networks.Options{}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

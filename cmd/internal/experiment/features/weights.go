@@ -6,12 +6,12 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/internal/safetensors"
-	"github.com/dptrain/dptrain/models"
 )
 
 // Weights is a trained network's tensors by their names in PyTorch's state.
-type Weights map[string]models.Tensor
+type Weights map[string]networks.Tensor
 
 // ReadWeights returns the weights in a safetensors file.
 func ReadWeights(file []byte) (Weights, error) {
@@ -21,7 +21,7 @@ func ReadWeights(file []byte) (Weights, error) {
 	}
 	w := Weights{}
 	for _, t := range tensors {
-		w[t.Name] = models.Tensor{Shape: t.Shape, Values: t.Data}
+		w[t.Name] = networks.Tensor{Shape: t.Shape, Values: t.Data}
 	}
 	return w, nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/build"
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -37,7 +37,7 @@ type Signature struct {
 const maxFile = 3 << 29
 
 // Export returns a released model as a file of ONNX. m must have its layers, and parameters be in the layouts of
-// [models.ToPyTorch]. The error names the part that can't be exported.
+// [networks.ToPyTorch]. The error names the part that can't be exported.
 func Export(m release.Model, parameters []train.Parameter, o Options) ([]byte, Signature, error) {
 	file, signature, err := export(m, parameters, o)
 	if err != nil {
@@ -47,7 +47,7 @@ func Export(m release.Model, parameters []train.Parameter, o Options) ([]byte, S
 }
 
 func export(m release.Model, parameters []train.Parameter, o Options) ([]byte, Signature, error) {
-	if _, err := models.FromPyTorch(m.Layers, parameters); err != nil {
+	if _, err := networks.FromPyTorch(m.Layers, parameters); err != nil {
 		return nil, Signature{}, err
 	}
 	var in struct {
@@ -72,7 +72,7 @@ func export(m release.Model, parameters []train.Parameter, o Options) ([]byte, S
 	if err != nil {
 		return nil, Signature{}, err
 	}
-	if len(m.Shape) == 2 && m.Layers[0].Kind == models.KindConv2d {
+	if len(m.Shape) == 2 && m.Layers[0].Kind == networks.KindConv2d {
 		x = g.unsqueeze(x, 1) // the only channel
 	}
 	for _, l := range m.Layers {

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/release/onnx"
 	"github.com/dptrain/dptrain/cmd/internal/release/onnx/onnxtest"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -22,7 +22,7 @@ func linear(task, table string, classes []string, bias []float32, weights ...[]f
 	return release.Model{
 			Version: 2, Dataset: "files", Network: "linear", Activation: release.Activation{Scale: 2, Temperature: 2, Offset: 1},
 			Shape: []int{in}, Outputs: out, Task: task, Classes: classes, Temperature: 2,
-			Layers: []models.Layer{{Kind: models.KindLinear, Name: "fc1", In: in, Out: out}},
+			Layers: []networks.Layer{{Kind: networks.KindLinear, Name: "fc1", In: in, Out: out}},
 			Input:  json.RawMessage(`{"table": ` + table + `}`),
 		}, []train.Parameter{
 			{Name: "fc1.weight", Shape: []int{out, in}, Values: slices.Concat(weights...)}, {Name: "fc1.bias", Shape: []int{out}, Values: bias},
@@ -145,7 +145,7 @@ func TestExportRefuses(t *testing.T) {
 		t.Error("a missing parameter")
 	}
 	unknown := m
-	unknown.Layers = append(slices.Clone(m.Layers), models.Layer{Kind: "attention"})
+	unknown.Layers = append(slices.Clone(m.Layers), networks.Layer{Kind: "attention"})
 	if _, _, err := onnx.Export(unknown, parameters, onnx.Options{}); err == nil || !strings.Contains(err.Error(), `"attention"`) {
 		t.Errorf("an unknown layer: %v", err)
 	}

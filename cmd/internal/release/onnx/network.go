@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -17,30 +17,30 @@ type network struct {
 }
 
 // layer adds a layer and returns its result.
-func (n *network) layer(l models.Layer, x string) (string, error) {
+func (n *network) layer(l networks.Layer, x string) (string, error) {
 	switch l.Kind {
-	case models.KindFlatten:
+	case networks.KindFlatten:
 		return n.op("Flatten", []string{x}, intOf("axis", 1)), nil
-	case models.KindLinear:
+	case networks.KindLinear:
 		return n.op("Gemm", []string{x, n.parameter(l, "weight"), n.parameter(l, "bias")}, intOf("transB", 1)), nil
-	case models.KindConv2d:
+	case networks.KindConv2d:
 		return n.op("Conv", []string{x, n.parameter(l, "weight"), n.parameter(l, "bias")}, intsOf("kernel_shape", l.Kernel, l.Kernel),
 			intsOf("strides", l.Stride, l.Stride), intsOf("pads", l.Padding, l.Padding, l.Padding, l.Padding)), nil
-	case models.KindMaxPool2d:
+	case networks.KindMaxPool2d:
 		return n.op("MaxPool", []string{x}, intsOf("kernel_shape", l.Kernel, l.Kernel), intsOf("strides", l.Stride, l.Stride)), nil
-	case models.KindEmbedding:
+	case networks.KindEmbedding:
 		return n.op("Gather", []string{n.parameter(l, "weight"), x}, intOf("axis", 0)), nil
-	case models.KindMean:
+	case networks.KindMean:
 		return n.mean(x), nil
-	case models.KindActivation:
+	case networks.KindActivation:
 		return n.activate(x), nil
-	case models.KindReLU:
+	case networks.KindReLU:
 		return n.op("Relu", []string{x}), nil
 	}
 	return "", fmt.Errorf("a layer of kind %q, which no operator is known for", l.Kind)
 }
 
-func (n *network) parameter(l models.Layer, part string) string {
+func (n *network) parameter(l networks.Layer, part string) string {
 	p := n.parameters[l.Name+"."+part]
 	return n.constant(p.Name, float, p.Shape, floatBytes(p.Values))
 }
@@ -48,7 +48,7 @@ func (n *network) parameter(l models.Layer, part string) string {
 // activate returns the tempered sigmoid of x.
 func (n *network) activate(x string) string {
 	a := n.activation
-	if models.TemperedSigmoid(a) == models.Tanh {
+	if networks.TemperedSigmoid(a) == networks.Tanh {
 		return n.op("Tanh", []string{x})
 	}
 	x = n.op("Mul", []string{x, n.floats(nil, float32(a.Temperature))})

@@ -4,7 +4,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/internal/datasets"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 )
 
 // workload is a data set with the settings of a tuning on it.
@@ -74,11 +74,11 @@ func (w workload) parameters() (int, error) {
 	shape := w.info.SampleShape
 	switch {
 	case w.Model == "linear" && w.Dataset == "cifar-10": // the last layer of the ResNet, on its features
-		shape = []int{models.Features}
+		shape = []int{networks.Features}
 	case w.info.Vocabulary > 0:
 		shape = []int{w.TextLength}
 	}
-	model, err := models.New(w.Model, shape, w.info.Classes, models.Options{Vocabulary: w.info.Vocabulary})
+	model, err := networks.New(w.Model, shape, w.info.Classes, networks.Options{Vocabulary: w.info.Vocabulary})
 	if err != nil {
 		return 0, err
 	}

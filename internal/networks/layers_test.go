@@ -1,4 +1,4 @@
-package models_test
+package networks_test
 
 import (
 	"fmt"
@@ -12,43 +12,43 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dptrain/dptrain/cpu"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 )
 
-// networks are one of each kind, the convolutional one with several sizes of images: square and not, grey and not.
-var networks = []struct {
+// examples are networks of each kind, the convolutional one with several sizes of images: square and not, grey and not.
+var examples = []struct {
 	spec    string
 	shape   []int
 	outputs int
-	options models.Options
+	options networks.Options
 }{
-	{"linear", []int{5}, 3, models.Options{}},
-	{"linear", []int{3}, 3, models.Options{}}, // a square matrix: its shape shows no transposition
-	{"linear", []int{1, 3, 2}, 2, models.Options{}},
-	{"linear", []int{64}, 10, models.Options{}}, // features of CIFAR-10
-	{"linear", []int{4}, 1, models.Options{}},
-	{"mlp:4", []int{4}, 4, models.Options{}},
-	{"mlp:7,3", []int{2, 2}, 2, models.Options{Activation: models.TemperedSigmoid{Scale: 1.5, Temperature: 2.5, Offset: 0.7}}},
-	{"mlp", []int{6}, 1, models.Options{}},
-	{"cnn", []int{1, 28, 28}, 10, models.Options{}},
-	{"cnn", []int{14, 14}, 1, models.Options{}},
-	{"cnn", []int{3, 17, 32}, 4, models.Options{Activation: models.TemperedSigmoid{Scale: 1, Temperature: 1, Offset: 0.5}}},
-	{"embedding", []int{6}, 2, models.Options{Vocabulary: 9}},
-	{"embedding", []int{4}, 3, models.Options{Vocabulary: 16}}, // a square table
+	{"linear", []int{5}, 3, networks.Options{}},
+	{"linear", []int{3}, 3, networks.Options{}}, // a square matrix: its shape shows no transposition
+	{"linear", []int{1, 3, 2}, 2, networks.Options{}},
+	{"linear", []int{64}, 10, networks.Options{}}, // features of CIFAR-10
+	{"linear", []int{4}, 1, networks.Options{}},
+	{"mlp:4", []int{4}, 4, networks.Options{}},
+	{"mlp:7,3", []int{2, 2}, 2, networks.Options{Activation: networks.TemperedSigmoid{Scale: 1.5, Temperature: 2.5, Offset: 0.7}}},
+	{"mlp", []int{6}, 1, networks.Options{}},
+	{"cnn", []int{1, 28, 28}, 10, networks.Options{}},
+	{"cnn", []int{14, 14}, 1, networks.Options{}},
+	{"cnn", []int{3, 17, 32}, 4, networks.Options{Activation: networks.TemperedSigmoid{Scale: 1, Temperature: 1, Offset: 0.5}}},
+	{"embedding", []int{6}, 2, networks.Options{Vocabulary: 9}},
+	{"embedding", []int{4}, 3, networks.Options{Vocabulary: 16}}, // a square table
 }
 
 // The layers and the parameters in PyTorch's layouts, by the definitions in PyTorch's documentation, compute the same
 // as the graph.
 func TestLayersComputeTheNetwork(t *testing.T) {
-	for _, c := range networks {
+	for _, c := range examples {
 		name := fmt.Sprint(c.spec, c.shape, c.outputs)
 		draw := rand.New(rand.NewPCG(1, 2))
-		graph, err := models.New(c.spec, c.shape, c.outputs, c.options)
+		graph, err := networks.New(c.spec, c.shape, c.outputs, c.options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		layers, err := models.Layers(c.spec, c.shape, c.outputs, c.options)
+		layers, err := networks.Layers(c.spec, c.shape, c.outputs, c.options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestLayersComputeTheNetwork(t *testing.T) {
 			values = append(values, v)
 			parameters = append(parameters, train.Parameter{Name: p.Name(), Shape: p.Shape(), Values: v})
 		}
-		released, err := models.ToPyTorch(layers, parameters)
+		released, err := networks.ToPyTorch(layers, parameters)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -135,17 +135,17 @@ func inputsOf(t *testing.T, vocabulary, outputs int, samples []float32, size int
 }
 
 // forward computes one sample's outputs in double precision, by the definitions of torch.nn. A token of -1 is padding.
-func forward(t *testing.T, layers []models.Layer, state map[string]train.Parameter, a models.TemperedSigmoid, shape []int, x []float64) []float64 {
+func forward(t *testing.T, layers []networks.Layer, state map[string]train.Parameter, a networks.TemperedSigmoid, shape []int, x []float64) []float64 {
 	t.Helper()
-	if a == (models.TemperedSigmoid{}) {
-		a = models.Tanh
+	if a == (networks.TemperedSigmoid{}) {
+		a = networks.Tanh
 	}
 	image := slices.Clone(shape) // channels, height, width
 	if len(image) == 2 {
 		image = []int{1, shape[0], shape[1]}
 	}
 	rows := len(x)
-	value := func(l models.Layer, part string, index ...int) float64 {
+	value := func(l networks.Layer, part string, index ...int) float64 {
 		p := state[l.Name+"."+part]
 		at := 0
 		for axis, i := range index {
@@ -156,7 +156,7 @@ func forward(t *testing.T, layers []models.Layer, state map[string]train.Paramet
 		}
 		return float64(p.Values[at])
 	}
-	window := func(l models.Layer, channels int, of func(channel, top, left int) float64) []float64 {
+	window := func(l networks.Layer, channels int, of func(channel, top, left int) float64) []float64 {
 		height, width := (image[1]+2*l.Padding-l.Kernel)/l.Stride+1, (image[2]+2*l.Padding-l.Kernel)/l.Stride+1
 		var out []float64
 		for c := range channels {
@@ -178,8 +178,8 @@ func forward(t *testing.T, layers []models.Layer, state map[string]train.Paramet
 			return in[(channel*image[1]+i)*image[2]+j]
 		}
 		switch l.Kind {
-		case models.KindFlatten:
-		case models.KindLinear:
+		case networks.KindFlatten:
+		case networks.KindLinear:
 			x = make([]float64, l.Out)
 			for k := range x {
 				x[k] = value(l, "bias", k)
@@ -187,7 +187,7 @@ func forward(t *testing.T, layers []models.Layer, state map[string]train.Paramet
 					x[k] += value(l, "weight", k, j) * v
 				}
 			}
-		case models.KindConv2d:
+		case networks.KindConv2d:
 			x = window(l, l.Out, func(c, top, left int) float64 {
 				sum := value(l, "bias", c)
 				for k := range l.In {
@@ -199,7 +199,7 @@ func forward(t *testing.T, layers []models.Layer, state map[string]train.Paramet
 				}
 				return sum
 			})
-		case models.KindMaxPool2d:
+		case networks.KindMaxPool2d:
 			x = window(l, image[0], func(c, top, left int) float64 {
 				largest := math.Inf(-1)
 				for i := range l.Kernel {
@@ -209,7 +209,7 @@ func forward(t *testing.T, layers []models.Layer, state map[string]train.Paramet
 				}
 				return largest
 			})
-		case models.KindEmbedding:
+		case networks.KindEmbedding:
 			x = nil
 			for _, id := range in {
 				for j := range l.Out {
@@ -220,7 +220,7 @@ func forward(t *testing.T, layers []models.Layer, state map[string]train.Paramet
 					}
 				}
 			}
-		case models.KindMean:
+		case networks.KindMean:
 			width, count := len(in)/rows, 0.0
 			x = make([]float64, width)
 			for i := range rows {
@@ -234,12 +234,12 @@ func forward(t *testing.T, layers []models.Layer, state map[string]train.Paramet
 			for j := range x {
 				x[j] /= count
 			}
-		case models.KindActivation:
+		case networks.KindActivation:
 			x = make([]float64, len(in))
 			for i, v := range in {
 				x[i] = a.Scale/(1+math.Exp(-a.Temperature*v)) - a.Offset
 			}
-		case models.KindReLU:
+		case networks.KindReLU:
 			x = make([]float64, len(in))
 			for i, v := range in {
 				x[i] = max(0, v)
@@ -253,11 +253,11 @@ func forward(t *testing.T, layers []models.Layer, state map[string]train.Paramet
 
 // The CNN's state has the names and shapes of torch.nn's modules in Opacus's MNIST example.
 func TestPyTorchLayouts(t *testing.T) {
-	layers, err := models.Layers("cnn", []int{1, 28, 28}, 10, models.Options{})
+	layers, err := networks.Layers("cnn", []int{1, 28, 28}, 10, networks.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []models.Layer{
+	want := []networks.Layer{
 		{Kind: "conv2d", Name: "conv1", In: 1, Out: 16, Kernel: 8, Stride: 2, Padding: 3}, {Kind: "activation"},
 		{Kind: "max_pool2d", Kernel: 2, Stride: 1},
 		{Kind: "conv2d", Name: "conv2", In: 16, Out: 32, Kernel: 4, Stride: 2}, {Kind: "activation"},
@@ -268,11 +268,11 @@ func TestPyTorchLayouts(t *testing.T) {
 	if diff := cmp.Diff(want, layers); diff != "" {
 		t.Errorf("layers (-want +got)\n%s", diff)
 	}
-	graph, err := models.CNN(models.Options{}, []int{1, 28, 28}, 10)
+	graph, err := networks.CNN(networks.Options{}, []int{1, 28, 28}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	released, err := models.ToPyTorch(layers, valued(graph))
+	released, err := networks.ToPyTorch(layers, valued(graph))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func TestPyTorchLayouts(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	// By hand: outputs first.
-	matrix, err := models.ToPyTorch([]models.Layer{{Kind: models.KindLinear, Name: "a", In: 3, Out: 2}}, []train.Parameter{
+	matrix, err := networks.ToPyTorch([]networks.Layer{{Kind: networks.KindLinear, Name: "a", In: 3, Out: 2}}, []train.Parameter{
 		{Name: "a.weight", Shape: []int{3, 2}, Values: []float32{11, 12, 21, 22, 31, 32}}, {Name: "a.bias", Shape: []int{1, 2}, Values: []float32{1, 2}},
 	})
 	if err != nil || !slices.Equal(matrix[0].Values, []float32{11, 21, 31, 12, 22, 32}) || !slices.Equal(matrix[1].Values, []float32{1, 2}) {
@@ -311,21 +311,21 @@ func valued(m train.Model) []train.Parameter {
 // The conversions are inverse to each other, in any order of the parameters, and don't change their arguments.
 func TestLayoutsAreInverse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := rapid.SampledFrom(networks).Draw(t, "network")
-		graph, err := models.New(c.spec, c.shape, c.outputs, c.options)
+		c := rapid.SampledFrom(examples).Draw(t, "network")
+		graph, err := networks.New(c.spec, c.shape, c.outputs, c.options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		layers, err := models.Layers(c.spec, c.shape, c.outputs, c.options)
+		layers, err := networks.Layers(c.spec, c.shape, c.outputs, c.options)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := valued(graph)
-		released, err := models.ToPyTorch(layers, rapid.Permutation(want).Draw(t, "order"))
+		released, err := networks.ToPyTorch(layers, rapid.Permutation(want).Draw(t, "order"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := models.FromPyTorch(layers, rapid.Permutation(released).Draw(t, "order"))
+		got, err := networks.FromPyTorch(layers, rapid.Permutation(released).Draw(t, "order"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +339,7 @@ func TestLayoutsAreInverse(t *testing.T) {
 }
 
 func TestLayoutsRefuse(t *testing.T) {
-	layers := []models.Layer{{Kind: models.KindLinear, Name: "a", In: 3, Out: 2}}
+	layers := []networks.Layer{{Kind: networks.KindLinear, Name: "a", In: 3, Out: 2}}
 	weight := train.Parameter{Name: "a.weight", Shape: []int{2, 3}, Values: make([]float32, 6)}
 	bias := train.Parameter{Name: "a.bias", Shape: []int{2}, Values: make([]float32, 2)}
 	for name, parameters := range map[string][]train.Parameter{
@@ -348,11 +348,11 @@ func TestLayoutsRefuse(t *testing.T) {
 		"graph layout": {{Name: "a.weight", Shape: []int{3, 2}, Values: make([]float32, 6)}, bias},
 		"few values":   {weight, {Name: "a.bias", Shape: []int{2}, Values: []float32{1}}},
 	} {
-		if _, err := models.FromPyTorch(layers, parameters); err == nil {
+		if _, err := networks.FromPyTorch(layers, parameters); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := models.Layers("cnn", []int{3}, 2, models.Options{}); err == nil {
+	if _, err := networks.Layers("cnn", []int{3}, 2, networks.Options{}); err == nil {
 		t.Error("layers of a cnn of rows")
 	}
 }

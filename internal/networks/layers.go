@@ -1,10 +1,8 @@
-package models
+package networks
 
 import (
 	"fmt"
 	"slices"
-
-	"github.com/dptrain/dptrain/train"
 )
 
 // Kind is the kind of a [Layer].
@@ -40,6 +38,13 @@ func Layers(spec string, shape []int, outputs int, o Options) ([]Layer, error) {
 	return b.layers, err
 }
 
+// parameter is train.Parameter, which this package can't import.
+type parameter = struct {
+	Name   string
+	Shape  []int
+	Values []float32
+}
+
 // layout is a parameter of a layer: its name, and its shapes in the graph and in PyTorch.
 type layout struct {
 	name           string
@@ -72,30 +77,30 @@ func (l Layer) layouts() []layout {
 // ToPyTorch converts the parameters of a graph to PyTorch's layouts, such as [outputs, inputs] for a linear layer: a
 // module with layers of the same names takes the result as its state. Names stay as they are. The error names a
 // parameter that is missing, too many or of the wrong shape. [FromPyTorch] is the inverse.
-func ToPyTorch(layers []Layer, graph []train.Parameter) ([]train.Parameter, error) {
+func ToPyTorch[P ~parameter](layers []Layer, graph []P) ([]P, error) {
 	return converted(layers, graph, func(l layout) (from, to []int) { return l.graph, l.pytorch })
 }
 
 // FromPyTorch converts parameters in PyTorch's layouts to the graph's layouts and order. It returns the errors of
 // [ToPyTorch].
-func FromPyTorch(layers []Layer, pytorch []train.Parameter) ([]train.Parameter, error) {
+func FromPyTorch[P ~parameter](layers []Layer, pytorch []P) ([]P, error) {
 	return converted(layers, pytorch, func(l layout) (from, to []int) { return l.pytorch, l.graph })
 }
 
-func converted(layers []Layer, parameters []train.Parameter, shapes func(layout) (from, to []int)) ([]train.Parameter, error) {
-	var out []train.Parameter
+func converted[P ~parameter](layers []Layer, parameters []P, shapes func(layout) (from, to []int)) ([]P, error) {
+	var out []P
 	for _, layer := range layers {
 		for _, l := range layer.layouts() {
 			from, to := shapes(l)
-			at := slices.IndexFunc(parameters, func(p train.Parameter) bool { return p.Name == l.name })
-			if at < 0 || !slices.Equal(parameters[at].Shape, from) || len(parameters[at].Values) != product(from) {
+			at := slices.IndexFunc(parameters, func(p P) bool { return parameter(p).Name == l.name })
+			if at < 0 || !slices.Equal(parameter(parameters[at]).Shape, from) || len(parameter(parameters[at]).Values) != product(from) {
 				return nil, fmt.Errorf("layer %s takes a parameter %q of shape %v, which isn't there", layer.Name, l.name, from)
 			}
-			values := slices.Clone(parameters[at].Values)
+			values := slices.Clone(parameter(parameters[at]).Values)
 			if l.transposed {
 				values = transposed(values, from[0], from[1])
 			}
-			out = append(out, train.Parameter{Name: l.name, Shape: to, Values: values})
+			out = append(out, P(parameter{Name: l.name, Shape: to, Values: values}))
 		}
 	}
 	if len(parameters) != len(out) {

@@ -1,4 +1,4 @@
-package models_test
+package networks_test
 
 import (
 	"errors"
@@ -10,8 +10,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/compile"
-	"github.com/dptrain/dptrain/models"
-	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/internal/networks"
 )
 
 // resnetShapes are the tensors of the public file of weights, as its header lists them.
@@ -39,21 +38,21 @@ func resnetShapes() map[string][]int {
 }
 
 // resnetWeights are tensors of those shapes, all of whose values are 1.
-func resnetWeights() map[string]models.Tensor {
-	w := map[string]models.Tensor{}
+func resnetWeights() map[string]networks.Tensor {
+	w := map[string]networks.Tensor{}
 	for name, shape := range resnetShapes() {
 		size := 1
 		for _, d := range shape {
 			size *= d
 		}
-		w[name] = models.Tensor{Shape: shape, Values: slices.Repeat([]float32{1}, size)}
+		w[name] = networks.Tensor{Shape: shape, Values: slices.Repeat([]float32{1}, size)}
 	}
 	return w
 }
 
-func resnet(t *testing.T) models.ResNet {
+func resnet(t *testing.T) networks.ResNet {
 	t.Helper()
-	n, err := models.ResNet20(models.Options{}, 100)
+	n, err := networks.ResNet20(networks.Options{}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,14 +65,18 @@ func TestResNetSize(t *testing.T) {
 	n := resnet(t)
 	filters := 9 * (3*16 + 6*16*16 + 16*32 + 5*32*32 + 32*64 + 5*64*64)
 	want := filters + 16*32 + 32*64 + 7*16 + 7*32 + 7*64 + 64*100 + 100
-	if got := size(n.Model); got != want {
+	got := 0
+	for _, p := range n.Parameters {
+		got += p.Shape().TotalSize()
+	}
+	if got != want {
 		t.Errorf("%d parameters, want %d", got, want)
 	}
 	p, err := compile.Compile(source(n.Extractor()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Output.Size != models.Features || p.PredictReads(1) {
+	if p.Output.Size != networks.Features || p.PredictReads(1) {
 		t.Errorf("the extractor: output of %d, reads labels: %v", p.Output.Size, p.PredictReads(1))
 	}
 	if logits, err := compile.Compile(source(n.Model)); err != nil || logits.Output.Size != 100 {
@@ -89,7 +92,7 @@ func TestFold(t *testing.T) {
 		w["bn1."+name].Values[1] = value
 	}
 	w["fc.weight"].Values[1] = 9 // from the second feature to the first class
-	w["bn1.num_batches_tracked"] = models.Tensor{}
+	w["bn1.num_batches_tracked"] = networks.Tensor{}
 	values, err := resnet(t).Fold(w)
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +126,7 @@ func TestFoldMissesEveryTensor(t *testing.T) {
 	for name := range resnetShapes() {
 		w := resnetWeights()
 		delete(w, name)
-		var wrong *models.WeightsError
+		var wrong *networks.WeightsError
 		if _, err := n.Fold(w); !errors.As(err, &wrong) || !slices.Equal(wrong.Problems, []string{name + " is missing"}) {
 			t.Errorf("without %s: %v", name, err)
 		}
@@ -132,30 +135,30 @@ func TestFoldMissesEveryTensor(t *testing.T) {
 
 func TestFoldRefuses(t *testing.T) {
 	n, inf := resnet(t), float32(math.Inf(1))
-	vector := func(n int, last float32) models.Tensor {
+	vector := func(n int, last float32) networks.Tensor {
 		values := make([]float32, n)
 		values[n-1] = last
-		return models.Tensor{Shape: []int{n}, Values: values}
+		return networks.Tensor{Shape: []int{n}, Values: values}
 	}
 	for _, c := range []struct {
 		want string
-		add  map[string]models.Tensor
+		add  map[string]networks.Tensor
 	}{
-		{"conv1.bias is no tensor of this network", map[string]models.Tensor{"conv1.bias": vector(16, 0)}},
-		{"conv1.num_batches_tracked is no tensor of this network", map[string]models.Tensor{"conv1.num_batches_tracked": {}}},
-		{"bn1.num_batches_tracked is no tensor of this network", map[string]models.Tensor{"bn1.num_batches_tracked": vector(1, 0)}},
-		{"bn1.bias has shape [17], want [16]", map[string]models.Tensor{"bn1.bias": vector(17, 0)}},
-		{"bn1.bias has 2 values of shape [16]", map[string]models.Tensor{"bn1.bias": {Shape: []int{16}, Values: []float32{1, 2}}}},
-		{"fc.weight has shape [64 100], want [100 64]", map[string]models.Tensor{"fc.weight": {Shape: []int{64, 100}, Values: make([]float32, 6400)}}},
-		{"bn1.bias: value 15 is +Inf", map[string]models.Tensor{"bn1.bias": vector(16, inf)}},
-		{"bn1.running_var: value 15 is -1; a variance is at least 0", map[string]models.Tensor{"bn1.running_var": vector(16, -1)}},
-		{"bn1 scales conv1 beyond float32", map[string]models.Tensor{"bn1.weight": vector(16, 3e38), "bn1.running_var": vector(16, 0)}},
+		{"conv1.bias is no tensor of this network", map[string]networks.Tensor{"conv1.bias": vector(16, 0)}},
+		{"conv1.num_batches_tracked is no tensor of this network", map[string]networks.Tensor{"conv1.num_batches_tracked": {}}},
+		{"bn1.num_batches_tracked is no tensor of this network", map[string]networks.Tensor{"bn1.num_batches_tracked": vector(1, 0)}},
+		{"bn1.bias has shape [17], want [16]", map[string]networks.Tensor{"bn1.bias": vector(17, 0)}},
+		{"bn1.bias has 2 values of shape [16]", map[string]networks.Tensor{"bn1.bias": {Shape: []int{16}, Values: []float32{1, 2}}}},
+		{"fc.weight has shape [64 100], want [100 64]", map[string]networks.Tensor{"fc.weight": {Shape: []int{64, 100}, Values: make([]float32, 6400)}}},
+		{"bn1.bias: value 15 is +Inf", map[string]networks.Tensor{"bn1.bias": vector(16, inf)}},
+		{"bn1.running_var: value 15 is -1; a variance is at least 0", map[string]networks.Tensor{"bn1.running_var": vector(16, -1)}},
+		{"bn1 scales conv1 beyond float32", map[string]networks.Tensor{"bn1.weight": vector(16, 3e38), "bn1.running_var": vector(16, 0)}},
 		{"a is no tensor of this network; b is no tensor of this network; c is no tensor of this network; and 1 more",
-			map[string]models.Tensor{"d": {}, "c": {}, "b": {}, "a": {}}},
+			map[string]networks.Tensor{"d": {}, "c": {}, "b": {}, "a": {}}},
 	} {
 		w := resnetWeights()
 		maps.Copy(w, c.add)
-		var wrong *models.WeightsError
+		var wrong *networks.WeightsError
 		if _, err := n.Fold(w); !errors.As(err, &wrong) || err.Error() != "weights: "+c.want {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
@@ -166,6 +169,6 @@ func TestFoldRefuses(t *testing.T) {
 }
 
 // source returns a model in the compiler's form.
-func source(m train.Model) compile.Source {
+func source(m networks.Model) compile.Source {
 	return compile.Source{Inputs: m.Inputs, Params: m.Parameters, Output: m.Output, Cost: m.Cost}
 }

@@ -1,27 +1,36 @@
-package models
+package networks
 
 import (
 	"fmt"
+	"math/rand/v2"
 
-	"github.com/dptrain/dptrain/train"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// Options are the options that all builders share.
-type Options struct {
-	Batch      int             // number of samples in the graph's inputs; 0 means 1
-	Activation TemperedSigmoid // the zero value means Tanh
-	Vocabulary int             // for [New]: the number of different tokens of texts, or 0 if samples aren't texts
-	Double     bool            // float64 instead of float32, for tests
+// Model is train.Model, which this package can't import: values of the two types are assignable to each other.
+type Model = struct {
+	Inputs     gorgonia.Nodes
+	Parameters gorgonia.Nodes
+	Output     *gorgonia.Node
+	Cost       *gorgonia.Node
+	Initial    func(seed rand.Source) [][]float32
 }
 
-// TemperedSigmoid is the activation Scale/(1+exp(−Temperature·z)) − Offset.
+// Options are the options that all builders share: see package models.
+type Options struct {
+	Batch      int
+	Activation TemperedSigmoid
+	Vocabulary int
+	Double     bool
+}
+
+// TemperedSigmoid is an activation: see package models.
 type TemperedSigmoid struct {
 	Scale, Temperature, Offset float64
 }
 
-// Tanh is the tempered sigmoid that equals the hyperbolic tangent.
+// Tanh is the default activation.
 var Tanh = TemperedSigmoid{Scale: 2, Temperature: 2, Offset: 1}
 
 // builder builds a graph. It keeps the first error, so that layers can be added without a check after each.
@@ -113,7 +122,7 @@ func (b *builder) conv(name string, x *gorgonia.Node, in, out, kernel, stride, p
 
 // model returns the graph with the given output and inputs, to which it adds the labels y [batch, outputs], and with
 // the cost of its outputs: the cross-entropy of logits, or half the squared error of a single output.
-func (b *builder) model(output *gorgonia.Node, outputs int, inputs ...*gorgonia.Node) (train.Model, error) {
+func (b *builder) model(output *gorgonia.Node, outputs int, inputs ...*gorgonia.Node) (Model, error) {
 	y := b.input("y", outputs)
 	build := b.crossEntropy
 	if outputs == 1 {
@@ -121,9 +130,9 @@ func (b *builder) model(output *gorgonia.Node, outputs int, inputs ...*gorgonia.
 	}
 	cost := build(y, output)
 	if b.err != nil {
-		return train.Model{}, fmt.Errorf("build graph: %w", b.err)
+		return Model{}, fmt.Errorf("build graph: %w", b.err)
 	}
-	return train.Model{Inputs: append(inputs, y), Parameters: b.params, Output: output, Cost: cost, Initial: initial(b.params, b.fans)}, nil
+	return Model{Inputs: append(inputs, y), Parameters: b.params, Output: output, Cost: cost, Initial: initial(b.params, b.fans)}, nil
 }
 
 func (b *builder) crossEntropy(y, logits *gorgonia.Node) *gorgonia.Node {

@@ -1,10 +1,9 @@
-package models
+package networks
 
 import (
 	"fmt"
 	"slices"
 
-	"github.com/dptrain/dptrain/train"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -17,26 +16,22 @@ const (
 	cnnHidden                                         = 32
 )
 
-// CNN builds the convolutional network of Opacus's MNIST example for images [channels, height, width], or [height,
-// width] of one channel: convolution to 16 channels (8×8, stride 2, padding 3), max-pool (2, stride 1), convolution
-// 16→32 (4×4, stride 2), max-pool (2, stride 1), a dense layer of 32 units and a dense layer of the outputs. For 28×28
-// grey images and ten classes it has 26,010 parameters. Images need a height and a width of 14 or more. The input is x
-// [batch, channels, height, width].
-func CNN(o Options, shape []int, outputs int) (train.Model, error) {
+// CNN builds a network for images: see package models.
+func CNN(o Options, shape []int, outputs int) (Model, error) {
 	return newBuilder(o).cnn(shape, outputs)
 }
 
-func (b *builder) cnn(shape []int, outputs int) (train.Model, error) {
+func (b *builder) cnn(shape []int, outputs int) (Model, error) {
 	image := slices.Clone(shape)
 	if len(image) == 2 {
 		image = []int{1, shape[0], shape[1]}
 	}
 	if len(image) != 3 {
-		return train.Model{}, fmt.Errorf("cnn takes images of shape [channels height width] or [height width], and a sample has the shape %v; take linear or mlp", shape)
+		return Model{}, fmt.Errorf("cnn takes images of shape [channels height width] or [height width], and a sample has the shape %v; take linear or mlp", shape)
 	}
 	height, width := cnnSize(image[1]), cnnSize(image[2])
 	if height < 1 || width < 1 {
-		return train.Model{}, fmt.Errorf("cnn needs images of 14 by 14 or more, channels first, and a sample has the shape %v; take linear or mlp", shape)
+		return Model{}, fmt.Errorf("cnn needs images of 14 by 14 or more, channels first, and a sample has the shape %v; take linear or mlp", shape)
 	}
 	input := b.input("x", image...)
 	pool := func(x *gorgonia.Node) *gorgonia.Node {
@@ -68,14 +63,12 @@ func cnnSize(side int) int {
 	return window(side, poolKernel, poolStride, 0)
 }
 
-// MLP builds a fully connected network with the given widths: inputs, hidden layers, outputs. The paper's FashionMNIST
-// model is 784, 120, 120, 10 with 109,930 parameters. Without hidden layers it is a linear model. The input is x
-// [batch, widths[0]].
-func MLP(o Options, widths ...int) (train.Model, error) { return newBuilder(o).mlp(widths...) }
+// MLP builds a fully connected network: see package models.
+func MLP(o Options, widths ...int) (Model, error) { return newBuilder(o).mlp(widths...) }
 
-func (b *builder) mlp(widths ...int) (train.Model, error) {
+func (b *builder) mlp(widths ...int) (Model, error) {
 	if len(widths) < 2 {
-		return train.Model{}, fmt.Errorf("build graph: an MLP needs inputs and outputs, got widths %v", widths)
+		return Model{}, fmt.Errorf("build graph: an MLP needs inputs and outputs, got widths %v", widths)
 	}
 	input := b.input("x", widths[0])
 	x := input

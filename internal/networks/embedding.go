@@ -1,26 +1,20 @@
-package models
+package networks
 
 import (
 	"fmt"
 
-	"github.com/dptrain/dptrain/train"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-// EmbeddingClassifier builds Opacus's network for IMDB (examples/imdb.py): an embedding of the given width for each
-// token of the vocabulary, their mean over the tokens of a text, width→hidden, ReLU, hidden→classes. With a vocabulary
-// of 28,996 tokens, length 256, widths of 16 and two classes it has 464,242 parameters.
-//
-// The inputs are ids, weights and y. ids [batch, length] are integers from 0 to vocabulary-1. weights [batch, length]
-// are the weights of tokens in the mean: 1/k for each of a text's k tokens, and 0 for padding.
-func EmbeddingClassifier(o Options, vocabulary, length, width, hidden, classes int) (train.Model, error) {
+// EmbeddingClassifier builds a network for texts: see package models.
+func EmbeddingClassifier(o Options, vocabulary, length, width, hidden, classes int) (Model, error) {
 	return newBuilder(o).embeddingClassifier(vocabulary, length, width, hidden, classes)
 }
 
-func (b *builder) embeddingClassifier(vocabulary, length, width, hidden, classes int) (train.Model, error) {
+func (b *builder) embeddingClassifier(vocabulary, length, width, hidden, classes int) (Model, error) {
 	if min(vocabulary, length, width, hidden) < 1 || classes < 2 {
-		return train.Model{}, fmt.Errorf("build graph: an embedding classifier needs a vocabulary, a length and widths, and two classes, got %d, %d, %d, %d and %d",
+		return Model{}, fmt.Errorf("build graph: an embedding classifier needs a vocabulary, a length and widths, and two classes, got %d, %d, %d, %d and %d",
 			vocabulary, length, width, hidden, classes)
 	}
 	ids, weights := b.ids("ids", length), b.input("weights", length)

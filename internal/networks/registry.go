@@ -1,51 +1,40 @@
-package models
+package networks
 
 import (
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/dptrain/dptrain/train"
 )
 
 // Names returns the names of the models that [New] builds.
 func Names() []string { return []string{"cnn", "embedding", "linear", "mlp"} }
 
-// New builds a model for samples of the given shape, without the batch axis. outputs is the number of classes, or 1 for
-// a regression. spec is a name, which for some models may be followed by a colon and numbers:
-//
-//	linear        logistic regression (softmax), or linear regression
-//	mlp           fully connected, with the paper's hidden layers of 120 and 120
-//	mlp:64        fully connected, with the given hidden layers, here a single one
-//	cnn           the paper's convolutional network, for images: see [CNN]
-//	embedding     the paper's network for texts, which are token ids: see [EmbeddingClassifier]
-//
-// For texts, shape is [length], and Options.Vocabulary must be set. The error names the argument that doesn't fit.
-func New(spec string, shape []int, outputs int, o Options) (train.Model, error) {
+// New builds the network of a specification for samples of the given shape: see package models.
+func New(spec string, shape []int, outputs int, o Options) (Model, error) {
 	return newBuilder(o).named(spec, shape, outputs)
 }
 
 // named builds the network of a specification: see [New].
-func (b *builder) named(spec string, shape []int, outputs int) (train.Model, error) {
+func (b *builder) named(spec string, shape []int, outputs int) (Model, error) {
 	name, widths, err := parse(spec)
 	if err != nil {
-		return train.Model{}, err
+		return Model{}, err
 	}
 	size := 1
 	for _, axis := range shape {
 		if axis < 1 || axis > maxValues/size {
-			return train.Model{}, fmt.Errorf("samples of shape %v: a sample has 1 to %d values", shape, maxValues)
+			return Model{}, fmt.Errorf("samples of shape %v: a sample has 1 to %d values", shape, maxValues)
 		}
 		size *= axis
 	}
 	if outputs < 1 || outputs > maxValues {
-		return train.Model{}, fmt.Errorf("%d outputs: a model has one for each class, or 1 to regress on", outputs)
+		return Model{}, fmt.Errorf("%d outputs: a model has one for each class, or 1 to regress on", outputs)
 	}
 	if texts := name == "embedding"; texts && b.opts.Vocabulary == 0 {
-		return train.Model{}, fmt.Errorf("embedding takes texts, and a sample has the shape %v of numbers; take linear or mlp", shape)
+		return Model{}, fmt.Errorf("embedding takes texts, and a sample has the shape %v of numbers; take linear or mlp", shape)
 	} else if !texts && b.opts.Vocabulary != 0 {
-		return train.Model{}, fmt.Errorf("%s takes numbers, and samples are texts; take embedding", name)
+		return Model{}, fmt.Errorf("%s takes numbers, and samples are texts; take embedding", name)
 	}
 	if len(shape) > 1 && name != "cnn" && name != "embedding" {
 		b.layer(Layer{Kind: KindFlatten})
