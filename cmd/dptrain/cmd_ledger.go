@@ -202,7 +202,7 @@ func sketched(path string) (d ledger.Data, err error) {
 		return d, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	s, err := table.SketchOf(file)
+	s, err := file.Sketch()
 	return ledger.OfFile(filepath.Base(path), s.Rows(), s), err
 }
 

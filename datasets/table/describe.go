@@ -44,12 +44,12 @@ type Summary struct {
 	Useless string `json:"useless,omitempty"`
 }
 
-// Describe summarises the columns of a file, for a person who writes [Options]. The file must be public: to use
+// Describe summarises the columns of the file, for a person who writes [Options]. The file must be public: to use
 // means, ranges or categories of private rows in training would release them without accounting. Row numbers in a
 // first column without a name are left out.
-func Describe(public *File) (Description, error) {
+func (f *File) Describe() (Description, error) {
 	var d Description
-	err := public.pass(nil, func(r rows) error {
+	err := f.pass(nil, func(r rows) error {
 		fields := r.fields()
 		columns := make([]summing, len(fields))
 		most := min(max(maxKept/len(fields), minKept), maxKeptOfOne)
@@ -77,7 +77,7 @@ func Describe(public *File) (Description, error) {
 		return checkCount(d.Rows)
 	})
 	if err == nil {
-		err = public.checkUnnamed()
+		err = f.checkUnnamed()
 	}
 	return d, Cited(err)
 }

@@ -14,15 +14,15 @@
 // It holds the names and shapes of the columns, the task and the classes. In every other file, a class or a category
 // that the schema lacks is an error. A list of classes collected from the training rows would be released with the
 // model, and would reveal that some row has each class. The same holds for means and ranges, so values are shifted,
-// scaled and clipped by constants that a person gives. These must be public. [Describe] suggests constants. Give it
-// public files only.
+// scaled and clipped by constants that a person gives. These must be public. [File.Describe] suggests constants. Call
+// it for public files only.
 //
 // The number of rows is public by the definition of the guarantee, and [Schema.Count] counts them without reading
 // their values. Errors go to logs that others read. So the text of an [Error] names file, row and column, but
 // quotes nothing from the file, such as a cell or the name of a column that the schema lacks. The quotation is in
 // Error.Private. The errors of Infer and Describe, whose files are public, quote the file in their text.
 //
-// [SketchOf] returns a fingerprint of a file's rows, by which a ledger recognises data that were used before. It is
+// [File.Sketch] returns a fingerprint of a file's rows, by which a ledger recognises data that were used before. It is
 // computed from private rows, and so it is private too.
 //
 // # From cells to values
@@ -42,7 +42,7 @@
 // label is an error.
 //
 // A first column without a name, as R's write.csv and pandas's to_csv write for row numbers, belongs to no schema.
-// [Infer] and [Describe] return an error if its values are no row numbers or names.
+// [Infer] and [File.Describe] return an error if its values are no row numbers or names.
 //
 // The label is a class or, in a regression, a number. Unless a setting says which, the public test file decides. The
 // label is a number if all labels in it are numbers and, moreover, some have a fraction or there are more than

@@ -19,7 +19,7 @@ type Error struct {
 	Column  string // empty if the problem concerns no single column
 	Problem string
 	// Private quotes the file at that position, such as `the cell is "x"`. It is empty if there is nothing to quote,
-	// and in errors of [Infer] and [Describe]: their files are public, so Problem has the quotation.
+	// and in errors of [Infer] and [File.Describe]: their files are public, so Problem has the quotation.
 	Private string
 }
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// File is an open file of rows, for [Infer], [Describe], [Schema.Count] and [Schema.Read]. Each of them reads it from
-// the beginning, through the same descriptor, so they never read another file that was given the same name. If the file
+// File is an open file of rows, for [Infer], [Schema.Count] and [Schema.Read]. They and its methods read it from the
+// beginning, through the same descriptor, so they never read another file that was given the same name. If the file
 // was written to since [Open], they return an [*Error].
 type File struct {
 	path   string

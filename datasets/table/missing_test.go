@@ -156,9 +156,9 @@ func TestMissingWithoutFill(t *testing.T) {
 // The suggested fill of an array is the mean, without an indicator.
 func TestSuggestedMissingOfArrays(t *testing.T) {
 	nan := math.NaN()
-	d, err := Describe(open(t, put(t, "x.npz", npz(t, zip.Store, map[string]string{
+	d, err := open(t, put(t, "x.npz", npz(t, zip.Store, map[string]string{
 		"x": npy(1, head("<f8", "False", "(4, 2)"), []float64{nan, 1, 2, nan, nan, 3, 6, nan}),
-	}))))
+	}))).Describe()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,10 +18,10 @@ func TestOnlyKeepsLabels(t *testing.T) {
 // Units are found after columns of several values, and NaN is no unit.
 func TestUnitsOfNumbers(t *testing.T) {
 	units := func(last float64) (*Units, error) {
-		return ReadUnits(open(t, put(t, "x.npz", npz(t, zip.Store, map[string]string{
+		return open(t, put(t, "x.npz", npz(t, zip.Store, map[string]string{
 			"a":   npy(1, head("<f8", "False", "(3, 2)"), []float64{1, 2, 3, 4, 5, 6}),
 			"who": npy(1, head("<f8", "False", "(3,)"), []float64{30, 1.5, last}),
-		}))), "who")
+		}))).Units("who")
 	}
 	if u, err := units(30); err != nil || !slices.Equal(u.Of, []int32{0, 1, 0}) || !slices.Equal(u.Values, []string{"30", "1.5"}) {
 		t.Errorf("%+v, %v", u, err)

@@ -30,7 +30,7 @@ type Options struct {
 	// among them. Empty: all of the public test file. [SchemaOf] needs them.
 	Columns []string
 	Text    string // the column of texts, which is learned from alone; empty: none
-	// TextLength is the number of tokens that a text is cut to; 0 means [DefaultTextLength].
+	// TextLength is the number of tokens that a text is cut to; 0 means 256.
 	TextLength int
 	Unit       string // the column that names a row's owner, also left out; a public file may lack it
 

@@ -9,22 +9,19 @@ import (
 	"github.com/dptrain/dptrain/internal/sketch"
 )
 
-// Sketch is a fingerprint of the rows of a file; see [SketchOf]. It is private.
-type Sketch = sketch.Sketch
-
-// SketchOf returns a fingerprint of a file's rows, by which the file is recognised later. It depends on the content
+// Sketch returns a fingerprint of the file's rows, by which it is recognised later. It depends on the content
 // alone. It doesn't change if the file is renamed or moved, its rows or columns are reordered, or it is saved in
 // another format. No setting changes it, since all columns count, by name. Rows are equal if the cells of all columns
 // are. Numbers are equal in any notation, and fractions if they are equal in single precision; a missing cell equals
-// NaN, and true equals 1. [Sketch.Share] recognises a file after rows were added, removed or changed. A file with an
+// NaN, and true equals 1. Its method Share recognises a file after rows were added, removed or changed. A file with an
 // added, removed or renamed column is a different file.
 //
-// SketchOf reads the file once and keeps some thousand hashes. It leaves out columns of a Parquet file whose type can't
+// Sketch reads the file once and keeps some thousand hashes. It leaves out columns of a Parquet file whose type can't
 // be read. All arrays of an NPZ archive must be readable, and have the same number of rows.
 //
 // The sketch is private, since each hash of a row can confirm a guess at the row. Write it to files that only the owner
 // of the data can read. The guarantee doesn't cover it.
-func SketchOf(f *File) (s Sketch, err error) {
+func (f *File) Sketch() (s sketch.Sketch, err error) {
 	err = f.pass(nil, func(r rows) error {
 		if !slices.ContainsFunc(r.fields(), func(f field) bool { return !f.skipped }) {
 			return problemf("no column can be read; save them as numbers, booleans or text")
@@ -41,7 +38,7 @@ func SketchOf(f *File) (s Sketch, err error) {
 		return checkCount(s.Rows())
 	})
 	if err != nil {
-		return Sketch{}, anonymous(err)
+		return sketch.Sketch{}, anonymous(err)
 	}
 	return s, nil
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/dptrain/dptrain/internal/sketch"
 )
 
-func sketchOf(t testing.TB, name, contents string) Sketch {
+func sketchOf(t testing.TB, name, contents string) sketch.Sketch {
 	t.Helper()
-	s, err := SketchOf(open(t, put(t, name, contents)))
+	s, err := open(t, put(t, name, contents)).Sketch()
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -89,7 +89,7 @@ func TestSketchForm(t *testing.T) {
 		{"b.csv", "age,job,x,y\n-2,b,0,1\n", hashesJSON(0x19b11375663cfe27)},
 		{"c.npz", npz(t, zip.Store, map[string]string{"image": npy(1, head("|u1", "False", "(1, 2)"), []uint8{1, 2})}), hashesJSON(0x4c1801cb57012fe9)},
 	} {
-		var want Sketch
+		var want sketch.Sketch
 		if err := json.Unmarshal([]byte(c.want), &want); err != nil {
 			t.Fatal(err)
 		}
@@ -130,8 +130,8 @@ func TestSketchRecognisesChangedFiles(t *testing.T) {
 			after = append(after, row(n+i))
 		}
 		r.Shuffle(len(after), func(i, j int) { after[i], after[j] = after[j], after[i] })
-		of := func(rows []string) Sketch {
-			var s Sketch
+		of := func(rows []string) sketch.Sketch {
+			var s sketch.Sketch
 			err := csvPass("a,b,c\n"+strings.Join(rows, "\n"), &s)
 			if err != nil {
 				t.Fatal(err)
@@ -146,7 +146,7 @@ func TestSketchRecognisesChangedFiles(t *testing.T) {
 }
 
 // csvPass sketches a text as a CSV file.
-func csvPass(text string, s *Sketch) error {
+func csvPass(text string, s *sketch.Sketch) error {
 	r, err := openCSV(strings.NewReader(text), ',', false)
 	if err != nil {
 		return err
@@ -192,13 +192,13 @@ func TestSketchErrors(t *testing.T) {
 		}{[]float64{1}}),
 		"no-rows.parquet": parquetFile[columns](t, 1),
 	} {
-		_, err := SketchOf(open(t, put(t, name, contents)))
+		_, err := open(t, put(t, name, contents)).Sketch()
 		var e *Error
 		if !errors.As(err, &e) || leaks(err.Error()) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v, want an *Error that names the file and nothing of its content", name, err)
 		}
 	}
-	if _, err := SketchOf(nil); err == nil {
+	if _, err := (*File)(nil).Sketch(); err == nil {
 		t.Error("no file has a sketch")
 	}
 }
@@ -209,7 +209,7 @@ func TestSketchOfAChangedFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("a,b\n1,2\n3,4\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := SketchOf(f); err == nil || !strings.Contains(err.Error(), "changed") {
+	if _, err := f.Sketch(); err == nil || !strings.Contains(err.Error(), "changed") {
 		t.Errorf("%v, want that it has changed", err)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// DefaultTextLength is the number of tokens of a text if [Options.TextLength] is 0.
-const DefaultTextLength = 256
+// defaultTextLength is the number of tokens of a text if [Options.TextLength] is 0.
+const defaultTextLength = 256
 
 // Limits of the texts of a file.
 const (
@@ -62,7 +62,7 @@ func (o Options) checkText() error {
 func (o Options) text(f field) (Column, error) {
 	c := Column{Name: f.name, Text: &Text{Length: o.TextLength}}
 	if c.Text.Length == 0 {
-		c.Text.Length = DefaultTextLength
+		c.Text.Length = defaultTextLength
 	}
 	if len(f.shape) > 0 {
 		return c, &Error{Column: f.name, Problem: "several values a row, and a text is one"}

@@ -137,7 +137,7 @@ func TestTextsFromColumns(t *testing.T) {
 		t.Fatalf("%+v, %v", o, err)
 	}
 	s, err := SchemaOf(o)
-	if err != nil || s.Text() == nil || !slices.Equal(s.Shape, []int{DefaultTextLength}) {
+	if err != nil || s.Text() == nil || !slices.Equal(s.Shape, []int{defaultTextLength}) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for _, text := range []string{"review:text,age:number:0..9,y:0|1", "a:text,b:text,y:0|1", "y:text", "a:text:9,y:0|1"} {
@@ -152,7 +152,7 @@ func TestProseIsDescribed(t *testing.T) {
 	f := open(t, put(t, "x.csv", "review,name,kind,y\nI liked this film very much,Ann Lee,long category name of several words,1\n"+
 		"It was far too long for me,Bob Ray,long category name of several words,0\nA film for all and every day,Cy Day,another category name of several words,1\n"+
 		"Not a film for me I fear,Di Fox,another category name of several words,0\n"))
-	d, err := Describe(f)
+	d, err := f.Describe()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,9 +19,9 @@ type Units struct {
 // kept.
 const exactNumbers = 1<<53 - 1
 
-// ReadUnits reads the column that names each row's unit. A missing column, a missing cell and a number that may not be
+// Units reads the column that names each row's unit. A missing column, a missing cell and a number that may not be
 // exact are an [*Error], which quotes no cell.
-func ReadUnits(f *File, column string) (*Units, error) {
+func (f *File) Units(column string) (*Units, error) {
 	u, known := &Units{}, map[string]int32{}
 	err := f.pass(only(column), func(r rows) error {
 		at, found := 0, false
@@ -70,8 +70,8 @@ func ReadUnits(f *File, column string) (*Units, error) {
 
 func only(column string) func(string) bool { return func(name string) bool { return name == column } }
 
-// HasColumn reports whether a file has a column of the given name.
-func HasColumn(f *File, column string) (has bool, err error) {
+// Has reports whether the file has a column of the given name.
+func (f *File) Has(column string) (has bool, err error) {
 	err = f.pass(only(column), func(r rows) error {
 		has = slices.ContainsFunc(r.fields(), func(x field) bool { return x.name == column })
 		return nil

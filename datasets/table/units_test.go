@@ -14,14 +14,14 @@ import (
 )
 
 func TestReadUnits(t *testing.T) {
-	u, err := ReadUnits(open(t, put(t, "rows.csv", "x,who,y\n1,a,2\n1, b ,2\n3,a,1\n")), "who")
+	u, err := open(t, put(t, "rows.csv", "x,who,y\n1,a,2\n1, b ,2\n3,a,1\n")).Units("who")
 	if err != nil || !slices.Equal(u.Of, []int32{0, 1, 0}) || !slices.Equal(u.Values, []string{"a", "b"}) {
 		t.Errorf("%+v, %v", u, err)
 	}
 	for name, text := range map[string]string{
 		"missing cell": "x,who\nsecret,a\nsecret,\n", "blank cell": "x,who\nsecret,a\nsecret,  \n", "NA": "x,who\nsecret,a\nsecret,NA\n", "missing column": "secret,y\n1,2\n", "no rows": "x,who\n",
 	} {
-		u, err := ReadUnits(open(t, put(t, "rows.csv", text)), "who")
+		u, err := open(t, put(t, "rows.csv", text)).Units("who")
 		var wrong *Error
 		if !errors.As(err, &wrong) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %+v, %v", name, u, err)
@@ -97,9 +97,9 @@ func TestUnitIsNoColumnToLearnFrom(t *testing.T) {
 // Whole numbers from 2^53 on are rounded, so 2^53 and 2^53+1 would be one unit. NaN is no unit.
 func TestReadUnitsOfNumbers(t *testing.T) {
 	of := func(descr string, ids any) (*Units, error) {
-		return ReadUnits(open(t, put(t, "rows.npz", npz(t, zip.Store, map[string]string{
+		return open(t, put(t, "rows.npz", npz(t, zip.Store, map[string]string{
 			"who": npy(1, head(descr, "False", "(2,)"), ids), "x": npy(1, head("<f8", "False", "(2,)"), []float64{1, 2}),
-		}))), "who")
+		}))).Units("who")
 	}
 	if u, err := of("<i8", []int64{1<<53 - 1, 1<<53 - 2}); err != nil || len(u.Values) != 2 {
 		t.Errorf("exact numbers: %+v, %v", u, err)
@@ -124,7 +124,7 @@ func TestReadUnitsOfNumbers(t *testing.T) {
 
 // A column of texts distinguishes them.
 func TestUnitsOfLongTexts(t *testing.T) {
-	u, err := ReadUnits(open(t, put(t, "rows.csv", "who,x\n9007199254740992,1\n9007199254740993,1\n")), "who")
+	u, err := open(t, put(t, "rows.csv", "who,x\n9007199254740992,1\n9007199254740993,1\n")).Units("who")
 	if err != nil || len(u.Values) != 2 {
 		t.Errorf("%+v, %v", u, err)
 	}

@@ -59,7 +59,7 @@ func TestUselessColumns(t *testing.T) {
 		for i := range rows {
 			text.WriteString(c.cell(i) + ",1\n")
 		}
-		d, err := Describe(open(t, put(t, "x.csv", text.String())))
+		d, err := open(t, put(t, "x.csv", text.String())).Describe()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestManyTexts(t *testing.T) {
 	for i := range 400 {
 		fmt.Fprintf(&text, "k%d,1\n", i%200)
 	}
-	d, err := Describe(open(t, put(t, "x.csv", text.String())))
+	d, err := open(t, put(t, "x.csv", text.String())).Describe()
 	if want := `200 different texts, such as "k0"; group them`; err != nil || !strings.HasPrefix(d.Columns[0].Useless, want) {
 		t.Errorf("%q, %v", d.Columns[0].Useless, err)
 	}
@@ -101,7 +101,7 @@ func TestUnnamedColumn(t *testing.T) {
 	} {
 		file := open(t, put(t, "x.csv", text))
 		s, err := Infer(file, o)
-		if _, described := Describe(file); (described == nil) != (err == nil) {
+		if _, described := file.Describe(); (described == nil) != (err == nil) {
 			t.Errorf("%q: inferred with %v, described with %v", text, err, described)
 		}
 		if want != "" {
@@ -128,13 +128,13 @@ func TestUnnamedColumn(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
-	if _, err := SketchOf(private); err != nil {
+	if _, err := private.Sketch(); err != nil {
 		t.Errorf("a sketch: %v", err)
 	}
 	if private := open(t, put(t, "x.csv", "x,y\n5,a\n")); private.Unnamed() {
 		t.Error("it wasn't read")
 	}
-	d, err := Describe(open(t, put(t, "x.csv", ",x,y\n1,5,a\n2,6,b\n")))
+	d, err := open(t, put(t, "x.csv", ",x,y\n1,5,a\n2,6,b\n")).Describe()
 	if err != nil || len(d.Columns) != 2 {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -154,7 +154,7 @@ func TestSentinel(t *testing.T) {
 		"99 100 101 99 99":     "",
 		"-9 -9 99 99 98 97 96": "-9",
 	} {
-		d, err := Describe(open(t, put(t, "x.csv", "x,z\n"+strings.ReplaceAll(values, " ", ",1\n")+",1\n")))
+		d, err := open(t, put(t, "x.csv", "x,z\n"+strings.ReplaceAll(values, " ", ",1\n")+",1\n")).Describe()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/given"
+	"github.com/dptrain/dptrain/internal/sketch"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -177,9 +178,9 @@ func (f *ownFiles) load(ctx context.Context, d settings.Data, s Samples, progres
 		return loaded{}, errors.Join(err, f.close())
 	}
 	private, err := schema.Read(f.private, table.Training)
-	var content table.Sketch
+	var content sketch.Sketch
 	if err == nil {
-		content, err = table.SketchOf(f.private)
+		content, err = f.private.Sketch()
 	}
 	if err = errors.Join(err, f.close()); err != nil {
 		return loaded{}, err

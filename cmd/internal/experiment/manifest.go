@@ -12,7 +12,6 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
-	"github.com/dptrain/dptrain/datasets/table"
 )
 
 // The commands of manifests.
@@ -69,7 +68,7 @@ func (p *Plan) content() (ledger.Data, error) {
 	case files == nil:
 		return ledger.Data{}, errClosed
 	}
-	content, err := table.SketchOf(files.private)
+	content, err := files.private.Sketch()
 	return ledger.OfFile(p.DataName(), p.Samples.Train, content), err
 }
 

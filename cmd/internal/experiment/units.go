@@ -68,7 +68,7 @@ func countUnits(d settings.Data, private *table.File, n int) (kept int, u *table
 	if d.Unit == "" {
 		return n, nil, nil
 	}
-	if u, err = table.ReadUnits(private, d.Unit); err != nil {
+	if u, err = private.Units(d.Unit); err != nil {
 		return 0, nil, err
 	}
 	return u.Count(d.RowsPerUnit), u, nil
@@ -104,11 +104,11 @@ func sharedUnits(d settings.Data, private *table.Units) (warning string, err err
 		return "", err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	has, err := table.HasColumn(file, d.Unit)
+	has, err := file.Has(d.Unit)
 	if err != nil || !has {
 		return "", err
 	}
-	public, err := table.ReadUnits(file, d.Unit)
+	public, err := file.Units(d.Unit)
 	if err != nil {
 		return "", nil // a public row needs no unit
 	}

@@ -73,7 +73,7 @@ func TestSuggestedSettingsReadTheTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		d, err := table.Describe(file)
+		d, err := file.Describe()
 		if err != nil {
 			t.Skip(err) // a text that is no CSV, such as one with a lone return
 		}
