@@ -3,6 +3,8 @@ package train
 import (
 	"fmt"
 	"math"
+
+	"github.com/dptrain/dptrain/internal/float"
 )
 
 // ClassCounts counts the predictions that concern one class.
@@ -78,29 +80,4 @@ func checkOutputs(got, samples, each int) error {
 func Predicted(logits []float32) int { return argmax(logits) }
 
 // Probabilities returns the softmax of one sample's logits.
-func Probabilities(logits []float32) []float64 { return TemperedProbabilities(logits, 1) }
-
-// TemperedProbabilities returns the softmax of one sample's logits after a division by a temperature, which must be
-// above 0. Above 1 it makes probabilities less certain, below 1 more. The largest one stays the largest.
-func TemperedProbabilities(logits []float32, temperature float64) []float64 {
-	largest := math.Inf(-1)
-	for _, v := range logits {
-		largest = math.Max(largest, float64(v))
-	}
-	p, sum := make([]float64, len(logits)), 0.0
-	for i, v := range logits {
-		if math.IsInf(largest, 1) { // it has all of the probability; ∞ − ∞ would be NaN
-			p[i] = 0
-			if float64(v) == largest {
-				p[i] = 1
-			}
-		} else {
-			p[i] = math.Exp((float64(v) - largest) / temperature)
-		}
-		sum += p[i]
-	}
-	for i := range p {
-		p[i] /= sum
-	}
-	return p
-}
+func Probabilities(logits []float32) []float64 { return float.Softmax(logits, 1) }

@@ -219,7 +219,7 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	if err != nil {
 		return prepared{}, err
 	}
-	if err := errors.Join(ValidateOptimizer(s.Optimizer), checkMembers(s.Members, l.data.Samples())); err != nil {
+	if err := errors.Join(s.Optimizer.Validate(), checkMembers(s.Members, l.data.Samples())); err != nil {
 		return prepared{}, err
 	}
 	s.Members = slices.Clone(s.Members) // nil stays nil

@@ -22,8 +22,7 @@ const (
 	DPAdamW    Method = "dp-adamw"
 )
 
-// Methods returns the names of all methods.
-func Methods() []Method { return []Method{DPSGD, DPMomentum, DPNesterov, DPAdam, DPAdamW} }
+func methods() []Method { return []Method{DPSGD, DPMomentum, DPNesterov, DPAdam, DPAdamW} }
 
 // Optimizer turns noisy mean gradients into parameter updates. Make one by [SGD], [Momentum], [Nesterov], [Adam] or
 // [AdamW], or by [OptimizerOf] from a rule of your own; then set other fields, as in
@@ -39,7 +38,7 @@ func Methods() []Method { return []Method{DPSGD, DPMomentum, DPNesterov, DPAdam,
 // with a schedule. Any other optimizer runs here, after each step, on the noisy mean gradient rounded to single
 // precision.
 type Optimizer struct {
-	Method       Method  // one of [Methods], or the name of Rule
+	Method       Method  // one of those above, or the name of Rule
 	LearningRate float64 // multiplied by the factor of Schedule at each step
 	Beta1, Beta2 float64 // of DPAdam and DPAdamW: how much the moments keep, in [0, 1)
 	Epsilon      float64 // of DPAdam and DPAdamW, above 0
@@ -191,8 +190,8 @@ func (o Optimizer) engine() engine.Optimizer {
 	return engine.Optimizer{Method: o.Method, LearningRate: o.LearningRate, Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon}
 }
 
-// ValidateOptimizer returns a [*SettingError] for the first invalid field, or nil.
-func ValidateOptimizer(o Optimizer) error {
+// Validate returns a [*SettingError] for the first invalid field, or nil.
+func (o Optimizer) Validate() error {
 	switch {
 	case !(o.LearningRate > 0 && finite(o.LearningRate)):
 		return &SettingError{"learning rate", o.LearningRate, "a finite number above 0"}
@@ -232,7 +231,7 @@ func ValidateOptimizer(o Optimizer) error {
 
 func methodNames() string {
 	var names []string
-	for _, m := range Methods() {
+	for _, m := range methods() {
 		names = append(names, string(m))
 	}
 	last := len(names) - 1

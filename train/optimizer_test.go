@@ -19,7 +19,7 @@ func TestOptimizerDefaults(t *testing.T) {
 		t.Errorf("Adam: %+v, want %+v", got, want)
 	}
 	for _, o := range []Optimizer{SGD(0.5), Adam(0.01)} {
-		if err := ValidateOptimizer(o); err != nil {
+		if err := o.Validate(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -111,7 +111,7 @@ func TestOptimizerRefuses(t *testing.T) {
 		{with(OptimizerOf(unnamed{}, 1), func(o *Optimizer) { o.Momentum = 0.9 }), "this one, mine, has none"},
 	} {
 		var wrong *SettingError
-		if err := ValidateOptimizer(c.o); !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if err := c.o.Validate(); !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%d: error %v, want %q", i, err, c.want)
 		}
 	}

@@ -128,7 +128,7 @@ func validateRule(o Optimizer) error {
 		return err
 	}
 	switch {
-	case slices.Contains(Methods(), Method(name)):
+	case slices.Contains(methods(), Method(name)):
 		return &SettingError{"name of the optimizer's rule", name, "a name of its own, not that of a method that is built in"}
 	case string(o.Method) != name:
 		return &SettingError{"method of the optimizer", string(o.Method), fmt.Sprintf("%q, the name of its rule; make it by train.OptimizerOf", name)}

@@ -104,7 +104,7 @@ func TestTrialsElsewhereEndAsHere(t *testing.T) {
 					}
 					return nil
 				},
-				diverge: func(j engine.Job) bool { return j.Trial != FinalStream && j.Trial%bad == 2%bad },
+				diverge: func(j engine.Job) bool { return j.Trial != finalStream && j.Trial%bad == 2%bad },
 			}
 		}
 		var want ending
@@ -125,7 +125,7 @@ func TestTrialsElsewhereEndAsHere(t *testing.T) {
 			rt.Fatalf("elsewhere %+v, %v\nhere %+v, %v", got, remote, want, local)
 		}
 		for stream := range here.jobs {
-			if stream != FinalStream {
+			if stream != finalStream {
 				rt.Fatalf("the trial of stream %d was trained here", stream)
 			}
 		}

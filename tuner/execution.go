@@ -57,7 +57,7 @@ func (x *execution) check(data *train.Data) error {
 	if err := x.keeper.Check(fingerprint); err != nil {
 		return err
 	}
-	for stream := range FinalStream + uint32(len(x.plan.Private.Trials)) + 1 {
+	for stream := range finalStream + uint32(len(x.plan.Private.Trials)) + 1 {
 		if _, err := x.keeper.State(stream); err != nil {
 			return &train.KeepError{Trial: stream, Err: err}
 		}

@@ -51,7 +51,7 @@ func TestRunFollowsThePaper(t *testing.T) {
 		// No trial has a final run's learning rate, so the final run's accuracy is always 0.125.
 		accuracy := map[float64]float64{0.1: 0.5, 1: 0.75, 10: 0.25}
 		lab.accuracy = func(job engine.Job) float64 {
-			if job.Trial == FinalStream {
+			if job.Trial == finalStream {
 				return 0.125
 			}
 			return accuracy[job.Optimizer.LearningRate]
@@ -80,7 +80,7 @@ func TestRunFollowsThePaper(t *testing.T) {
 		if h.Tuned != grid(s)[1] || h.Optimizer.LearningRate != s.FinalLearningRate(1) {
 			t.Errorf("hyperparameters %+v", h)
 		}
-		best, final := lab.jobs[uint32(first)+1], lab.jobs[FinalStream]
+		best, final := lab.jobs[uint32(first)+1], lab.jobs[finalStream]
 		if m == Baseline {
 			if result.Released.TestScore != 0.75 || result.Private.SubsetSize != 200 {
 				t.Errorf("accuracy %v, |X1| = %d", result.Released.TestScore, result.Private.SubsetSize)
@@ -168,7 +168,7 @@ func TestNoTrials(t *testing.T) {
 		if other := mustRun(t, e, plan); !reflect.DeepEqual(other.Released, result.Released) {
 			t.Errorf("other data: %+v, want %+v", other.Released, result.Released)
 		}
-		if want := drawn(plan.Private.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: FinalStream}))[0]; !reflect.DeepEqual(result.Released.Parameters[0].Values, want) {
+		if want := drawn(plan.Private.Key.Stream(random.ID{Purpose: random.Initialisation, Trial: finalStream}))[0]; !reflect.DeepEqual(result.Released.Parameters[0].Values, want) {
 			t.Errorf("released %v, want the untrained %v", result.Released.Parameters, want)
 		}
 	})
@@ -214,7 +214,7 @@ func TestBadTrialsCount(t *testing.T) {
 
 func TestAllTrialsDiverge(t *testing.T) {
 	methods(t, func(t *testing.T, m Method) {
-		lab := &fakeLab{diverge: func(job engine.Job) bool { return job.Trial != FinalStream }}
+		lab := &fakeLab{diverge: func(job engine.Job) bool { return job.Trial != finalStream }}
 		plan := planWith(t, settings(m, 3), 3)
 		result, err := lab.executor(t).Run(background, plan)
 		if m == Baseline {
@@ -267,7 +267,7 @@ func TestARunFailsBeforeAPause(t *testing.T) {
 }
 
 func TestFinalRunDivergesOrFails(t *testing.T) {
-	final := func(job engine.Job) bool { return job.Trial == FinalStream }
+	final := func(job engine.Job) bool { return job.Trial == finalStream }
 	plan := planWith(t, settings(Variant2, 3), 3)
 	if _, err := (&fakeLab{diverge: final}).executor(t).Run(background, plan); !errors.Is(err, train.ErrDiverged) {
 		t.Errorf("diverged: %v", err)

@@ -76,7 +76,7 @@ func TestTheWinnerNeedNotBeTheFirst(t *testing.T) {
 			if h := r.Released.Hyperparameters; r.Private.Best != last || h.Tuned != plan.Private.Trials[last].Candidate || h.Optimizer.LearningRate != plan.Settings.FinalLearningRate(plan.Private.Trials[last].Candidate.LearningRate) {
 				t.Fatalf("trial %d won, released %+v", r.Private.Best, h)
 			}
-			if m != Baseline && lab.jobs[FinalStream].Optimizer.LearningRate != r.Released.Hyperparameters.Optimizer.LearningRate {
+			if m != Baseline && lab.jobs[finalStream].Optimizer.LearningRate != r.Released.Hyperparameters.Optimizer.LearningRate {
 				t.Fatal("the final run has another rate than is released")
 			}
 			if tried++; tried == 5 {

@@ -63,7 +63,7 @@ func TestRunsTrainWhatTheyDraw(t *testing.T) {
 		}
 		if m != Baseline {
 			steps += won.Steps
-			if final := checked[FinalStream]; final.Mechanism != mechanismOf(won, sizes[1]) {
+			if final := checked[finalStream]; final.Mechanism != mechanismOf(won, sizes[1]) {
 				t.Errorf("the final run trains by %+v", final.Mechanism)
 			}
 		}

@@ -12,9 +12,9 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// FinalStream is the stream number of the final run. Trial i, counted from 0, has stream number i+1. The number selects
+// finalStream is the stream number of the final run. Trial i, counted from 0, has stream number i+1. The number selects
 // random streams.
-const FinalStream uint32 = 0
+const finalStream uint32 = 0
 
 // Plan describes a tuning and all its random choices as pure data. Make it by [NewPlan], and don't change it:
 // [Executor.Run] draws the plan again from its settings and key, and refuses a plan that differs from it. The same
@@ -153,7 +153,7 @@ func drawTrials(s Settings, key train.Key) ([]Trial, error) {
 	trials := make([]Trial, s.Repetitions.Draw(key.Stream(random.ID{Purpose: random.Repetitions})))
 	draw := s.Space.drawer()
 	for i := range trials {
-		stream := FinalStream + 1 + uint32(i)
+		stream := finalStream + 1 + uint32(i)
 		c, err := draw(key.Stream(random.ID{Purpose: random.Candidate, Trial: stream}))
 		if err != nil {
 			return nil, err
@@ -181,7 +181,7 @@ func (p Plan) final(c Candidate) train.Settings {
 		Privacy:   p.Settings.privacy(c, p.Settings.finalSize()),
 		Optimizer: p.Settings.optimizer(p.Settings.FinalLearningRate(c.LearningRate)),
 		Key:       p.Private.Key,
-		Trial:     FinalStream,
+		Trial:     finalStream,
 		Members:   p.Private.Rest,
 	}
 }

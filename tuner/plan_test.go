@@ -59,7 +59,7 @@ func checkTrials(t *rapid.T, plan Plan) {
 		t.Fatalf("no trial with %#v", plan.Settings.Repetitions)
 	}
 	for i, trial := range plan.Private.Trials {
-		if trial.Stream != uint32(i)+1 || trial.Stream == FinalStream {
+		if trial.Stream != uint32(i)+1 || trial.Stream == finalStream {
 			t.Fatalf("trial %d has stream %d", i, trial.Stream)
 		}
 		if !slices.Contains(grid(plan.Settings), trial.Candidate) {
@@ -69,7 +69,7 @@ func checkTrials(t *rapid.T, plan Plan) {
 			t.Fatalf("trial %d trains as %+v", i, got)
 		}
 	}
-	if got := plan.final(plan.First); got.Trial != FinalStream || !reflect.DeepEqual(got.Members, plan.Private.Rest) {
+	if got := plan.final(plan.First); got.Trial != finalStream || !reflect.DeepEqual(got.Members, plan.Private.Rest) {
 		t.Fatalf("the final run trains as %+v", got)
 	}
 }

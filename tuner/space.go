@@ -234,5 +234,5 @@ func (s Settings) validateCandidate(c Candidate) error {
 	if err := s.privacy(c, float64(s.Samples)).Validate(); err != nil {
 		return err
 	}
-	return train.ValidateOptimizer(s.optimizer(c.LearningRate))
+	return s.optimizer(c.LearningRate).Validate()
 }

@@ -262,8 +262,8 @@ func TestAPlanThatFailsLeavesTheOthers(t *testing.T) {
 		fails func(engine.Job) bool
 		want  string
 	}{
-		"trials":    {func(j engine.Job) bool { return j.Trial != FinalStream }, "every trial failed; the first: "},
-		"final run": {func(j engine.Job) bool { return j.Trial == FinalStream }, "final run: "},
+		"trials":    {func(j engine.Job) bool { return j.Trial != finalStream }, "every trial failed; the first: "},
+		"final run": {func(j engine.Job) bool { return j.Trial == finalStream }, "final run: "},
 	} {
 		lab := &fakeLab{fail: func(j engine.Job) error {
 			if j.Mechanism.ClippingNorm == 2 && c.fails(j) {
@@ -336,7 +336,7 @@ func TestWhatStopsAllPlans(t *testing.T) {
 	if results, err := gone.executor(t).RunAll(background, norms(t, Baseline, Variant1)...); results != nil || err == nil || errorOf(err, 0) != err || !errors.Is(err, lost) {
 		t.Errorf("lost before the first step: %v, %v", results, err)
 	}
-	for _, trial := range []uint32{2, FinalStream} {
+	for _, trial := range []uint32{2, finalStream} {
 		var cancel context.CancelFunc
 		for name, c := range map[string]struct {
 			lab  fakeLab

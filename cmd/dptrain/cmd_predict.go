@@ -21,6 +21,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/float"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -222,7 +223,7 @@ func newPrediction(r *experiment.Released, label table.Label, outputs []float32)
 		value := label.Number(outputs[0])
 		return prediction{Value: &value}
 	}
-	out := prediction{Probabilities: map[string]float64{}, shares: train.TemperedProbabilities(outputs, r.Temperature)}
+	out := prediction{Probabilities: map[string]float64{}, shares: float.Softmax(outputs, r.Temperature)}
 	if best := train.Predicted(outputs); best >= 0 {
 		name := r.Class(best)
 		out.Class = &name

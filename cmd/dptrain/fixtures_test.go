@@ -12,6 +12,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/float"
 	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 )
@@ -154,7 +155,7 @@ func (f fixture) compute(t *testing.T, dir string, n int) (c computed) {
 		t.Fatal(err)
 	}
 	for part := range slices.Chunk(outputs, r.Outputs) {
-		c.Probabilities = append(c.Probabilities, train.TemperedProbabilities(part, r.Temperature))
+		c.Probabilities = append(c.Probabilities, float.Softmax(part, r.Temperature))
 		for _, v := range part {
 			c.Outputs = append(c.Outputs, float64(v))
 		}
