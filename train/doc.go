@@ -6,6 +6,10 @@
 // epsilon, and [Privacy.Guarantee] returns the epsilon of given settings. [NewPredictor] computes the outputs of a
 // trained model. Package models builds models, and package tuner tunes their hyperparameters privately.
 //
+// A [Keeper] keeps the states of runs in a [Store], so that they can go on in another process. A [Labelled] set of
+// samples scores models: a [Classification], a [Regression], one of these by a [Measure] of your own, or a [HeldOut]
+// set of private samples.
+//
 // # One step
 //
 // At parameters θ, one step is the paper's Equation DP_SGD_update (Koskela and Kulkarni, "Practical

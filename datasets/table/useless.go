@@ -76,15 +76,15 @@ func (s *summing) uselessNumbers(out *Summary) string {
 		return fmt.Sprintf("row numbers, from %s on", decimal(first))
 	case whole && complete && s.growing && n >= manyRows:
 		return "whole numbers that only grow, as row numbers and times do"
-	case whole && namesRows && n >= manyRows && NamesID(out.Name):
+	case whole && namesRows && n >= manyRows && out.NamesID():
 		return fmt.Sprintf("ids: %s different numbers in %s rows", grouped(len(s.different)), grouped(s.counted))
 	}
 	return ""
 }
 
-// NamesID reports whether a column's name says that it holds ids or row numbers.
-func NamesID(name string) bool {
-	name = strings.ToLower(strings.TrimSpace(name))
+// NamesID reports whether the column's name says that it holds ids or row numbers.
+func (s Summary) NamesID() bool {
+	name := strings.ToLower(strings.TrimSpace(s.Name))
 	for _, word := range []string{"id", "ids", "index", "key", "uuid", "row", "rowid", "rownames", "row_names", "x1", "unnamed: 0", "__index_level_0__"} {
 		if name == word {
 			return true

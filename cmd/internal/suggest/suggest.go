@@ -184,7 +184,7 @@ func (s *File) suggestNumbers(c table.Summary, scale [2]float64, rows int) {
 	if few := 10; c.Whole && len(c.Shape) == 0 && len(c.Categories) > 2 && len(c.Categories) <= few && len(c.Words) == 0 {
 		s.codes = append(s.codes, c.Name)
 	}
-	if c.Whole && len(c.Shape) == 0 && table.NamesID(c.Name) {
+	if c.Whole && len(c.Shape) == 0 && c.NamesID() {
 		s.notef("%s: named as ids are, and taken for amounts. If it is an id, ignore it; if it says whose a row is, --unit %[1]s protects all rows of one together and ignores it too", c.Name)
 	}
 	if c.Sentinel != "" {
