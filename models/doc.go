@@ -17,4 +17,7 @@
 //
 // Activations are tempered sigmoids, σ(z) = s/(1+exp(−T z)) − o (Papernot et al., "Tempered Sigmoid
 // Activations for Deep Learning with Differential Privacy", 2020); s = 2, T = 2, o = 1 is tanh.
+//
+// [Released.Save] writes a trained model to files, which the command and Python read too, and [Open] reads them and the
+// command's.
 package models

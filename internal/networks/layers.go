@@ -38,8 +38,8 @@ func Layers(spec string, shape []int, outputs int, o Options) ([]Layer, error) {
 	return b.layers, err
 }
 
-// parameter is train.Parameter, which this package can't import.
-type parameter = struct {
+// Parameter is train.Parameter, which this package can't import.
+type Parameter = struct {
 	Name   string
 	Shape  []int
 	Values []float32
@@ -77,30 +77,30 @@ func (l Layer) layouts() []layout {
 // ToPyTorch converts the parameters of a graph to PyTorch's layouts, such as [outputs, inputs] for a linear layer: a
 // module with layers of the same names takes the result as its state. Names stay as they are. The error names a
 // parameter that is missing, too many or of the wrong shape. [FromPyTorch] is the inverse.
-func ToPyTorch[P ~parameter](layers []Layer, graph []P) ([]P, error) {
+func ToPyTorch[P ~Parameter](layers []Layer, graph []P) ([]P, error) {
 	return converted(layers, graph, func(l layout) (from, to []int) { return l.graph, l.pytorch })
 }
 
 // FromPyTorch converts parameters in PyTorch's layouts to the graph's layouts and order. It returns the errors of
 // [ToPyTorch].
-func FromPyTorch[P ~parameter](layers []Layer, pytorch []P) ([]P, error) {
+func FromPyTorch[P ~Parameter](layers []Layer, pytorch []P) ([]P, error) {
 	return converted(layers, pytorch, func(l layout) (from, to []int) { return l.pytorch, l.graph })
 }
 
-func converted[P ~parameter](layers []Layer, parameters []P, shapes func(layout) (from, to []int)) ([]P, error) {
+func converted[P ~Parameter](layers []Layer, parameters []P, shapes func(layout) (from, to []int)) ([]P, error) {
 	var out []P
 	for _, layer := range layers {
 		for _, l := range layer.layouts() {
 			from, to := shapes(l)
-			at := slices.IndexFunc(parameters, func(p P) bool { return parameter(p).Name == l.name })
-			if at < 0 || !slices.Equal(parameter(parameters[at]).Shape, from) || len(parameter(parameters[at]).Values) != product(from) {
+			at := slices.IndexFunc(parameters, func(p P) bool { return Parameter(p).Name == l.name })
+			if at < 0 || !slices.Equal(Parameter(parameters[at]).Shape, from) || len(Parameter(parameters[at]).Values) != product(from) {
 				return nil, fmt.Errorf("layer %s takes a parameter %q of shape %v, which isn't there", layer.Name, l.name, from)
 			}
-			values := slices.Clone(parameter(parameters[at]).Values)
+			values := slices.Clone(Parameter(parameters[at]).Values)
 			if l.transposed {
 				values = transposed(values, from[0], from[1])
 			}
-			out = append(out, P(parameter{Name: l.name, Shape: to, Values: values}))
+			out = append(out, P(Parameter{Name: l.name, Shape: to, Values: values}))
 		}
 	}
 	if len(parameters) != len(out) {

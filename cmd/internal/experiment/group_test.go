@@ -42,8 +42,8 @@ func (d *drawer) Remove(name string) error {
 
 func newDrawer() *drawer { return &drawer{kept: map[string][]byte{}, left: -1} }
 
-// released returns the part of an outcome that the guarantee covers.
-func released(o Outcome) Outcome {
+// covered returns the part of an outcome that the guarantee covers.
+func covered(o Outcome) Outcome {
 	o.Private = nil
 	return o
 }
@@ -92,7 +92,7 @@ func TestPlansSideBySide(t *testing.T) {
 		if diverges := i == 4; diverges != errors.Is(alone, train.ErrDiverged) || diverges != errors.Is(failed[i], train.ErrDiverged) || !diverges && failed[i] != nil {
 			t.Errorf("plan %d: %v, alone %v", i, failed[i], alone)
 		}
-		if diff := cmp.Diff(released(want), released(outcomes[i])); diff != "" {
+		if diff := cmp.Diff(covered(want), covered(outcomes[i])); diff != "" {
 			t.Errorf("plan %d (-alone +beside others)\n%s", i, diff)
 		}
 		if p.tune {
@@ -175,7 +175,7 @@ func TestAStoreThatFailsIsNamedByItsItem(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(released(want), released(out[i])); diff != "" {
+			if diff := cmp.Diff(covered(want), covered(out[i])); diff != "" {
 				t.Errorf("plan %d (-alone +beside others)\n%s", i, diff)
 			}
 		}

@@ -40,7 +40,7 @@ func TestHeldOutRowsAreScoredOnce(t *testing.T) {
 	if err != nil || both[0].Release.Score.HeldOut != nil {
 		t.Fatalf("%+v, %v", both, err)
 	}
-	if diff := cmp.Diff(released(o), released(both[1])); diff != "" {
+	if diff := cmp.Diff(covered(o), covered(both[1])); diff != "" {
 		t.Errorf("beside another plan (-alone +beside)\n%s", diff)
 	}
 	if (Options{}).keeper(public).Curve != public.data.test {

@@ -121,7 +121,7 @@ func (p *Plan) Load(ctx context.Context, features train.Engine, f Follower) erro
 	if p.model, err = modelOf(data.model); err != nil {
 		return err
 	}
-	if data.model.Layers, err = layersOf(data.model); err != nil {
+	if data.model.Layers, err = data.model.Described(); err != nil {
 		return err
 	}
 	if p.Experiment.Dataset == settings.Files {

@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/internal/datasets"
 	"github.com/dptrain/dptrain/internal/given"
+	"github.com/dptrain/dptrain/internal/released"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -46,7 +47,7 @@ func loadSamples(ctx context.Context, name string, textLength int, f Follower) (
 		return loaded{}, fmt.Errorf("%s: test set: %w", name, err)
 	}
 	return loaded{train: training.Data, test: test, whole: training, model: release.Model{
-		Image: imageOf(set.Train.SampleShape, set.Normalisation),
+		Image: released.ImageOf(set.Train.SampleShape, set.Normalisation.Mean, set.Normalisation.Std),
 		Shape: set.Train.SampleShape, Vocabulary: set.Train.Vocabulary, Outputs: set.Train.Classes, Task: release.Classification,
 	}}, nil
 }
@@ -109,21 +110,9 @@ func loadFeatures(ctx context.Context, name, weights string, e train.Engine, f F
 		return l, err
 	}
 	return loaded{train: training.Data, test: test, whole: training, model: release.Model{
-		Image:    imageOf(set.Train.Shape, set.Normalisation),
+		Image:    released.ImageOf(set.Train.Shape, set.Normalisation.Mean, set.Normalisation.Std),
 		Features: weights, Shape: []int{features.Size}, Outputs: set.Train.Classes, Task: release.Classification,
 	}}, nil
-}
-
-// imageOf describes images [channels, rows, columns], or returns nil for the zero normalisation, which texts have.
-func imageOf(shape []int, n datasets.Normalisation) *release.Image {
-	if len(n.Mean) == 0 {
-		return nil
-	}
-	channels := []string{"grey"}
-	if len(n.Mean) == 3 {
-		channels = []string{"red", "green", "blue"}
-	}
-	return &release.Image{Shape: shape, Channels: channels, Mean: n.Mean, Std: n.Std}
 }
 
 // warnOfEdition warns of files in the right format that aren't the published edition.

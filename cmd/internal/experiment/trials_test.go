@@ -71,7 +71,7 @@ func TestTrialsOfAnotherProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(released(want), released(got)); diff != "" {
+		if diff := cmp.Diff(covered(want), covered(got)); diff != "" {
 			t.Errorf("%q (-here +elsewhere)\n%s", more, diff)
 		}
 		n, err := here.PrivateTrialCount(key)

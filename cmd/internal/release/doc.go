@@ -1,4 +1,4 @@
-// Package release writes what a run releases, by [Release.Write], and reads a released model back, by [ReadModel].
+// Package release writes what a run releases, by [Release.Write]. Package released reads a released model back.
 //
 //	released/model.safetensors      the parameters
 //	         model.json             how files become samples, the network, its outputs

@@ -2,47 +2,15 @@ package release
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/released"
 	"github.com/dptrain/dptrain/train"
 )
-
-// A description of version 1 has no temperature, which means 1. One of version 2 may have one above 0.
-func TestReadModelTakesVersions1And2(t *testing.T) {
-	for _, c := range []struct {
-		fields string
-		want   float64
-		refuse string
-	}{
-		{`"version": 1`, 1, ""},
-		{`"version": 2`, 1, ""},
-		{`"version": 2, "temperature": null`, 1, ""},
-		{`"version": 2, "temperature": 0.25`, 0.25, ""},
-		{`"version": 2, "temperature": 0`, 0, "temperature 0, want a number above 0"},
-		{`"version": 2, "temperature": -3`, 0, "temperature -3, want a number above 0"},
-		{`"version": 2, "temperature": 1e999`, 0, "cannot unmarshal number"},
-		{`"version": 1, "temperature": 2`, 0, "version 1 has no temperature"},
-		{`"version": 0`, 0, "version 0, and this dptrain reads versions 1 to 2"},
-		{`"version": 3`, 0, "version 3, and this dptrain reads versions 1 to 2"},
-	} {
-		path := filepath.Join(t.TempDir(), modelFile)
-		if err := os.WriteFile(path, fmt.Appendf(nil, `{%s, "outputs": 2, "task": "classification"}`, c.fields), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		m, err := readModel(path)
-		switch {
-		case c.refuse == "" && (err != nil || m.Temperature != c.want):
-			t.Errorf("%s: temperature %v, %v; want %v", c.fields, m.Temperature, err, c.want)
-		case c.refuse != "" && (!errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), c.refuse)):
-			t.Errorf("%s: %v, want %q", c.fields, err, c.refuse)
-		}
-	}
-}
 
 // Written models have version 2, and their temperature is read back; without one the field is absent.
 func TestReleasedTemperature(t *testing.T) {
@@ -52,7 +20,7 @@ func TestReleasedTemperature(t *testing.T) {
 		if err := r.Write(dir); err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(filepath.Join(dir, modelFile))
+		text, err := os.ReadFile(filepath.Join(dir, "model.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +31,7 @@ func TestReleasedTemperature(t *testing.T) {
 		if want == 0 {
 			want = 1
 		}
-		if m, _, err := ReadModel(dir); err != nil || m.Temperature != want {
+		if m, _, err := released.Read(dir); err != nil || m.Temperature != want {
 			t.Errorf("%v is read as %v, %v", temperature, m.Temperature, err)
 		}
 	}
@@ -82,7 +50,7 @@ func TestReadModelWantsFiniteParameters(t *testing.T) {
 		if err := r.Write(dir); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := ReadModel(dir); (v == math.MaxFloat32) != (err == nil) || err != nil && !errors.Is(err, ErrNoModel) {
+		if _, _, err := released.Read(dir); (v == math.MaxFloat32) != (err == nil) || err != nil && !errors.Is(err, ErrNoModel) {
 			t.Errorf("%v: %v", v, err)
 		}
 	}
@@ -96,7 +64,7 @@ func TestReleasedWarning(t *testing.T) {
 	if err := r.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	if m, _, err := ReadModel(dir); err != nil || m.Warning != warning {
+	if m, _, err := released.Read(dir); err != nil || m.Warning != warning {
 		t.Errorf("%q, %v", m.Warning, err)
 	}
 	statement, err := os.ReadFile(filepath.Join(dir, "STATEMENT.md"))

@@ -3,17 +3,15 @@ package release
 import (
 	"bytes"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"text/template"
 
 	"github.com/dptrain/dptrain/cmd/internal/build"
-	"github.com/dptrain/dptrain/internal/safetensors"
+	"github.com/dptrain/dptrain/internal/released"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -118,7 +116,7 @@ func (p Privacy) Of(h Hyperparameters) Privacy {
 func (r Release) Write(dir string) error {
 	r.Privacy = r.Privacy.Warned()
 	r.MadeBy = build.Current()
-	model, err := safetensors.Encode(tensors(r.Parameters), map[string]string{
+	model, err := r.Model.Files(released.Tensors(r.Parameters), map[string]string{
 		"activation":  r.Model.Activation.String(),
 		"dataset":     r.Model.Dataset,
 		"model":       r.Model.Network,
@@ -127,19 +125,11 @@ func (r Release) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	if t := r.Model.Temperature; !(t >= 0) || math.IsInf(t, 1) {
-		return fmt.Errorf("release a model: temperature %v, want a number above 0, or 0 for none", t)
-	}
-	r.Model.Version = modelVersion
-	use, err := indented(r.Model)
-	if err != nil {
-		return fmt.Errorf("encode model: %w", err)
-	}
-	hyperparameters, err := indented(r.Hyperparameters)
+	hyperparameters, err := released.Indented(r.Hyperparameters)
 	if err != nil {
 		return fmt.Errorf("encode hyperparameters: %w", err)
 	}
-	privacy, err := indented(guarantee{
+	privacy, err := released.Indented(guarantee{
 		Holds:          !r.Privacy.Insecure,
 		Meaningful:     len(r.Privacy.Warnings) == 0,
 		Neighbours:     r.Privacy.neighbours(),
@@ -163,9 +153,8 @@ func (r Release) Write(dir string) error {
 			return err
 		}
 	}
+	maps.Copy(files, model)
 	maps.Copy(files, map[string][]byte{
-		parametersFile:         model,
-		modelFile:              use,
 		"hyperparameters.json": hyperparameters,
 		"privacy.json":         privacy,
 		"STATEMENT.md":         statement,
@@ -176,14 +165,6 @@ func (r Release) Write(dir string) error {
 		}
 	}
 	return nil
-}
-
-func tensors(parameters []train.Parameter) []safetensors.Tensor {
-	out := make([]safetensors.Tensor, len(parameters))
-	for i, p := range parameters {
-		out[i] = safetensors.Tensor{Name: p.Name, Shape: p.Shape, Data: p.Values}
-	}
-	return out
 }
 
 //go:embed statement.md.tmpl
@@ -212,13 +193,4 @@ func (r Release) Statement() ([]byte, error) {
 	}
 	fmt.Fprintf(&b, "\nMade by %s.\n", r.MadeBy)
 	return b.Bytes(), nil
-}
-
-func indented(value any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false) // people read classes such as <=50K
-	err := enc.Encode(value)
-	return b.Bytes(), err
 }

@@ -21,7 +21,7 @@ func example() Release {
 	return Release{
 		Parameters: []train.Parameter{{Name: "w", Shape: []int{2}, Values: []float32{1, 2}}},
 		Model: Model{
-			Dataset: "mnist", Network: "cnn", Activation: Activation{2, 2, 1}, Shape: []int{1, 28, 28}, Outputs: 10, Task: Classification,
+			Dataset: "mnist", Network: "cnn", Activation: Activation{Scale: 2, Temperature: 2, Offset: 1}, Shape: []int{1, 28, 28}, Outputs: 10, Task: Classification,
 		},
 		Score: Score{Metric: "accuracy", Value: 0.97831},
 		Hyperparameters: Hyperparameters{
@@ -113,7 +113,7 @@ func TestPrivacyJSONOfASingleTraining(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, "privacy.json")); err != nil || !strings.Contains(string(text), `"covers_tuning": false`) {
 		t.Errorf("%s, %v", text, err)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, parametersFile)); err != nil || !strings.Contains(string(text), `"0.97831"`) {
+	if text, err := os.ReadFile(filepath.Join(dir, "model.safetensors")); err != nil || !strings.Contains(string(text), `"0.97831"`) {
 		t.Errorf("the score isn't beside the parameters, %v", err)
 	}
 }

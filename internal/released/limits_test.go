@@ -1,4 +1,4 @@
-package release
+package released
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 // A model is a small regular file. Other files are refused before they are read. These sparse files take no space on
 // the disk.
-func TestReadModelIsBounded(t *testing.T) {
+func TestReadIsBounded(t *testing.T) {
 	for name, c := range map[string]struct {
 		parameters, description int64
 		want                    string
@@ -29,31 +29,31 @@ func TestReadModelIsBounded(t *testing.T) {
 				t.Skip(err)
 			}
 		}
-		if _, _, err := ReadModel(dir); !errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := Read(dir); !errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
 }
 
-func TestReadModelWantsFiles(t *testing.T) {
+func TestReadWantsFiles(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, parametersFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := ReadModel(dir); !errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), "model.safetensors: not a regular file") {
+	if _, _, err := Read(dir); !errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), "model.safetensors: not a regular file") {
 		t.Errorf("a folder: %v", err)
 	}
 	other := t.TempDir()
 	if err := os.Symlink("/dev/zero", filepath.Join(other, parametersFile)); err != nil {
 		t.Skip(err)
 	}
-	if _, _, err := ReadModel(other); !errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), "not a regular file") {
+	if _, _, err := Read(other); !errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a device: %v", err)
 	}
 }
 
 // A file is read if twice its bytes are free, or if the system doesn't report free memory.
-func TestReadModelChecksMemory(t *testing.T) {
+func TestReadChecksMemory(t *testing.T) {
 	defer func(was func() (uint64, bool)) { available = was }(available)
 	path := filepath.Join(t.TempDir(), parametersFile)
 	if err := os.WriteFile(path, make([]byte, 1000), 0o600); err != nil {
