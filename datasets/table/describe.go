@@ -79,7 +79,7 @@ func (f *File) Describe() (Description, error) {
 	if err == nil {
 		err = f.checkUnnamed()
 	}
-	return d, Cited(err)
+	return d, cited(err)
 }
 
 // Task returns the task that [Infer] infers if this column is the label.

@@ -83,8 +83,8 @@ func inColumn(err error, name string) *Error {
 	return &e
 }
 
-// Cited returns err with Private in its text. Call it only for errors about a public file, such as the test file.
-func Cited(err error) error {
+// cited returns err with Private in its text, for errors about a public file.
+func cited(err error) error {
 	var e *Error
 	if err == nil || !errors.As(err, &e) || e.Private == "" {
 		return err

@@ -18,7 +18,7 @@ const maxListed = 10000
 // and classes come from o or, if o has none, from the labels in the file. Never call Infer on private data: see the
 // package comment. The error about an option is an [*OptionError], and about the file an [*Error].
 func Infer(test *File, o Options) (_ *Schema, err error) {
-	defer func() { err = Cited(err) }()
+	defer func() { err = cited(err) }()
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}

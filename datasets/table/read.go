@@ -52,6 +52,12 @@ func (s *Schema) Read(f *File, use Use) (*Samples, error) {
 	return out, nil
 }
 
+// ReadPublic is Read of a public file, such as the test file, for [Testing]: the text of its error quotes the file.
+func (s *Schema) ReadPublic(f *File) (*Samples, error) {
+	out, err := s.Read(f, Testing)
+	return out, cited(err)
+}
+
 // Count returns the number of a training file's rows, which is public by the definition of the guarantee. It converts
 // no values, so it finds only those errors of [Schema.Read] that headers show.
 func (s *Schema) Count(f *File) (n int, err error) {

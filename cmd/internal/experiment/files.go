@@ -81,8 +81,8 @@ func readPublic(e settings.Experiment) (s *table.Schema, rows *table.Samples, un
 	if s, err = table.Infer(file, options); err != nil {
 		return nil, nil, false, explainedTable(err)
 	}
-	rows, err = s.Read(file, table.Testing)
-	return s, rows, file.Unnamed(), table.Cited(err)
+	rows, err = s.ReadPublic(file)
+	return s, rows, file.Unnamed(), err
 }
 
 // withoutPublicRows adds to an error that a setting must be given if no public file shows it.
