@@ -78,7 +78,7 @@ name.
 	}
 }
 
-// evaluated is the result of an evaluation: the fields of a classification or those of a regression.
+// evaluated is the result of an evaluation: the fields of a classification, or of a regression.
 type evaluated struct {
 	Rows     int              `json:"rows"`
 	Accuracy *float64         `json:"accuracy,omitempty"`
@@ -89,7 +89,7 @@ type evaluated struct {
 	CalibrationError *float64 `json:"calibration_error,omitempty"`
 	AUC              *float64 `json:"auc,omitempty"`
 	F1               *float64 `json:"f1,omitempty"`
-	// Rows are classes and columns what is predicted, both in the order of Classes.
+	// Rows are true classes, columns predicted ones, both in the order of Classes.
 	Confusion [][]int `json:"confusion,omitempty"`
 
 	RootMeanSquare *float64 `json:"root_mean_squared_error,omitempty"`

@@ -356,7 +356,7 @@ func spentText(spent *float64) string {
 	return release.Up(*spent)
 }
 
-// floored rounds what is left of a budget down to four decimals.
+// floored rounds the rest of a budget down to four decimals.
 func floored(v float64) float64 {
 	const unit, whole = 1e4, 1 << 53
 	if v*unit >= whole { // it has no digits to cut off

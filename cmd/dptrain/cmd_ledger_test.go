@@ -185,7 +185,7 @@ func TestAmbiguousNames(t *testing.T) {
 	}
 }
 
-// What is left is never negative, and never more than it is.
+// The printed rest of a budget is never negative, and never above the true one.
 func TestWhatIsLeftOfLargeBudgets(t *testing.T) {
 	for v, want := range map[float64]float64{0: 0, 0.00019: 0.0001, 1.23456: 1.2345, 1e15: 1e15, 1e18: 1e18, 1e308: 1e308} {
 		if got := floored(v); got != want {

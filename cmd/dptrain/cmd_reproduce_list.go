@@ -75,7 +75,7 @@ func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen 
 	return g.Print(list, func(w io.Writer) { printFigureList(w, list, store) })
 }
 
-// measurePace returns the pace that the store knows, completed by what is measured now.
+// measurePace returns the pace that the store knows. It measures now whatever the store lacks.
 func (g *global) measurePace(ctx context.Context, store *campaign.Store, tasks []campaign.Job, p settings.Performance) (campaign.Pace, error) {
 	running := new(sync.WaitGroup)
 	device, err := g.gpus.Choose(p)

@@ -101,7 +101,7 @@ func cellsOf(tasks []campaign.Job) []campaign.Cell {
 // batchSize returns a function of the number of a cell's runs that train side by side: enough that their final runs,
 // one of each, fill the machine, and few enough that the states of all trials fit into memory. A final run's minibatch
 // fills some twenty cores; on two cores more than two runs side by side took no less time
-// (bench/results/many-runs.md). Those of IMDB have 464,242 parameters, about 20 MB for each trial.
+// (bench/results/many-runs.md). IMDB's models have 464,242 parameters, about 20 MB for each trial.
 func batchSize(p settings.Performance, gpu bool) func(campaign.Cell) int {
 	most := min(max(2, engines.Cores(p)/8), 8)
 	if gpu {

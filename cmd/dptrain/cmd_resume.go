@@ -119,7 +119,7 @@ func releasesIn(store string) ([]ledger.Release, error) {
 }
 
 // storeOf returns the folder whose ledger has the run: the one that the run began with or, if a store was moved with
-// its runs and its ledger, the one that the run is in now. Another ledger would begin anew, and forget what is spent.
+// its runs and its ledger, the one that the run is in now. Another ledger would begin anew, and forget past releases.
 func (o *resumeOptions) storeOf(folder *runs.Run) (string, error) {
 	if o.store != "" {
 		return filepath.Abs(o.store)

@@ -130,7 +130,7 @@ func (r fakeRuns) Steps(ctx context.Context, steps ...int) error {
 	return r.Runs.Steps(ctx, steps...)
 }
 
-// short is a training of a moment, on a few rows, in a new directory. What is trained on matters to none of its tests,
+// short is a training of a moment, on a few rows, in a new directory. Its tests don't depend on the data,
 // and the built-in data set takes most of a second to draw.
 func short(t *testing.T, command string, flags ...string) (args []string, dir string) {
 	t.Helper()
@@ -255,7 +255,7 @@ func TestProgramsFallBackToTheCPU(t *testing.T) {
 }
 
 // A GPU that fails ends the command with a code of its own and one line, however many runs it took along and whatever
-// goes wrong afterwards. What is done is kept.
+// goes wrong afterwards. Finished work is kept.
 func TestGPUsFail(t *testing.T) {
 	lost := &cuda.DeviceError{Device: "0 (Hopper)", Err: errors.New("fell off the bus")}
 	for _, command := range []string{"train", "tune"} {

@@ -37,7 +37,7 @@ func said(terminal bool, args ...string) (out, complaints string, code int) {
 	return o.String(), c.String(), code
 }
 
-// What is beyond the labels' range is clipped. Their number is private: not every standard error has it.
+// Predictions beyond the labels' range are clipped. Their number is private: not every standard error has it.
 func TestPredictClipsNumbers(t *testing.T) {
 	dir, rows := line(t), file(t, "x\n-3\n2\n7\n5\n")
 	for _, c := range []struct {

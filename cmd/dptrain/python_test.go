@@ -19,7 +19,7 @@ func environment(t *testing.T) string {
 	return path
 }
 
-// python returns a Python that has a module, or skips the test. Debian's modules are those of /usr/bin/python3, which
+// python returns a Python that has a module, or skips the test. Debian's modules belong to /usr/bin/python3, which
 // another python3 may hide.
 func python(t *testing.T, module string) string {
 	t.Helper()

@@ -71,7 +71,7 @@ func replaced(name, old, by string) func(*testing.T, *scene) {
 	}
 }
 
-// A run goes on with the same data, plan, program and arithmetic alone. What is refused changes nothing: with the old
+// A run goes on with the same data, plan, program and arithmetic alone. A refusal changes nothing: with the old
 // things back the run can still be resumed.
 func TestResumeRefusesWhatChanged(t *testing.T) {
 	first := stopped(t)
@@ -187,7 +187,7 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 	})
 }
 
-// A run goes on with the ledger that has it, also when its store has moved. A new ledger would forget what is spent.
+// A run goes on with the ledger that has it, also when its store has moved. A new ledger would forget past releases.
 func TestResumeFindsTheLedger(t *testing.T) {
 	first := stopped(t)
 	for _, c := range []struct {

@@ -102,7 +102,7 @@ type planResult struct {
 	Model   string          `json:"model"`
 	Privacy release.Privacy `json:"privacy"`
 	Memory  float64         `json:"memory_bytes"` // an estimate of the maximum
-	// Warnings are the weaknesses of the plan, among them those of its privacy, and why its model may be a poor one.
+	// Warnings name weaknesses of the plan and of its privacy, and reasons for a poor model.
 	Warnings []string `json:"warnings,omitempty"`
 }
 

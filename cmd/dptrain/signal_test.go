@@ -38,7 +38,7 @@ func newScene(t *testing.T, args []string) *scene {
 // As of writing, the accountant needs two seconds to several minutes with these flags.
 const lastsLong = " --mu 1e6 --sampling-rate 1e-6 --set privacy.epochs=100 "
 
-// TestInterrupt sends Ctrl-C to commands that save or remove something, in the middle of what comes before.
+// TestInterrupt sends Ctrl-C to commands that save or remove something, before they do.
 func TestInterrupt(t *testing.T) {
 	const accounted = "accounting for the plan"
 	for name, c := range map[string]struct {

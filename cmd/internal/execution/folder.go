@@ -111,7 +111,7 @@ func stop(folder *runs.Run, err error) error {
 	return hint
 }
 
-// finish writes what is released.
+// finish writes the released folder.
 func finish(folder *runs.Run, o experiment.Outcome) error {
 	private, err := o.PrivateJSON()
 	if err == nil { // of trials on a cluster, perhaps by a process that was killed

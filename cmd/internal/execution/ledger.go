@@ -23,8 +23,8 @@ func budgetLine(a ledger.Account, p *experiment.Plan) string {
 	return "budget   " + a.Line(p.DataName())
 }
 
-// record records the release in the ledger before anything is trained. It returns what is to be said of that: what all
-// releases of the data cost together, and a warning or "".
+// record records the release in the ledger before anything is trained. It returns a line that says
+// what all releases of the data cost together, and a warning or "".
 func record(ctx context.Context, p *experiment.Plan, folder *runs.Run, store string) (line, warning string, err error) {
 	if err := identify(p, folder); err != nil {
 		return "", "", err

@@ -295,7 +295,7 @@ func (r *run) train(c engines.Choice, j experiment.Options, f *term.Follower) (o
 	if warning != "" {
 		f.Warn(warning)
 	}
-	// At once, even after an interruption: what is recorded is spent, so the folder must stay, to be resumed.
+	// At once, even after an interruption: the ledger has charged the run, so the folder must stay, to be resumed.
 	if err := r.folder.Train(); err != nil {
 		return out, term.Input(err)
 	}

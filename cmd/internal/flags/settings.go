@@ -127,7 +127,7 @@ func (s *Settings) AddOnly(cmd *cobra.Command, flags ...string) {
 	Complete(cmd, "engine", settings.Engines()...)
 }
 
-// addDefined gives a command those of the defined flags that are wanted.
+// addDefined gives a command the wanted ones of the defined flags.
 func (s *Settings) addDefined(cmd *cobra.Command, defined []flagOf, wanted func(flag string) bool) {
 	for _, def := range defined {
 		if wanted(def.flag) {
@@ -279,7 +279,7 @@ func uncounted(e settings.Experiment, key string) string {
 	return ""
 }
 
-// Restored returns the settings that a run began with, with those of the command line over them. The paths of a run's
+// Restored returns the settings that a run began with, with the command line's over them. The paths of a run's
 // own files are relative to the folder that it began in.
 func (s *Settings) Restored(text []byte, folder string) (settings.Experiment, error) {
 	e, err := settings.Resolve(settings.File{Name: "settings.yaml", Text: text}, s.overrides())

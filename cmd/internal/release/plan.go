@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// Fact is a label and a text: one line of what is shown of a plan or a release.
+// Fact is a label and a text: one line that describes a plan or a release.
 type Fact [2]string
 
 // Label returns what the fact is about.

@@ -86,7 +86,7 @@ func (t *Terminal) Table(result any, table [][]string, asCSV bool) error {
 	return t.Print(result, func(w io.Writer) { Columns(w, table...) })
 }
 
-// failure is an error as JSON, on standard error. Its first fields are those of a log entry, with --log-format json.
+// failure is an error as JSON, on standard error. Its first fields are a log entry's, with --log-format json.
 type failure struct {
 	Time    string `json:"time,omitempty"`
 	Level   string `json:"level,omitempty"`
@@ -130,7 +130,7 @@ func cited(err error, shown bool) string {
 }
 
 // asksFor reports whether a command line has one of some arguments, or pairs of arguments with a newline between. The
-// flag parser stops at the first wrong flag, and what is behind it counts too.
+// flag parser stops at the first wrong flag, and arguments behind it count too.
 func asksFor(args []string, some ...string) bool {
 	before, _, _ := strings.Cut(strings.Join(args, "\n")+"\n", "\n--\n")
 	for _, one := range some {
