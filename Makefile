@@ -1,7 +1,7 @@
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.0
 
 # Packages whose tests run goroutines against each other, but for their examples. The race detector needs a C compiler.
-CONCURRENT = ./datasets ./cpu ./tuner
+CONCURRENT = ./internal/datasets ./cpu ./tuner
 
 # Packages whose tests take longest. They begin first, or the last one would have a single core for minutes.
 LONGEST = ./cuda ./accountant ./cmd/dptrain
