@@ -20,6 +20,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/execution"
 	"github.com/dptrain/dptrain/cmd/internal/flags"
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/datasets/table"
@@ -123,7 +124,8 @@ func runLedger(ctx context.Context, g *global, opts ledgerOptions, data string) 
 	if err != nil {
 		return err
 	}
-	warning, err := execution.Unrecorded(dir)
+	found, _ := runs.List(dir) // what can't be read is for "runs list" to say
+	warning, err := execution.Unrecorded(l, found)
 	if err != nil {
 		return err
 	}

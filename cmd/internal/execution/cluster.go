@@ -157,8 +157,8 @@ func ClusterBuild() (cluster.Build, error) {
 	}, nil
 }
 
-// CampaignID returns the name that a folder's jobs have in a cluster, which lasts as long as the folder. It is random:
-// whoever reads the names of messages learns nothing of the folder.
+// CampaignID returns the name that a folder's jobs have in a cluster, which lasts as long as the folder. It is random,
+// so the names of messages tell nothing about the folder.
 func CampaignID(dir string) (string, error) {
 	path := filepath.Join(dir, ".cluster-id")
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for

@@ -66,10 +66,9 @@ func begun(p *experiment.Plan, store string) (m runs.Manifest, r runs.Record, se
 	return m, runs.Record{Data: p.DataName(), Folder: folder, Store: store, Seed: p.Seed(), Program: program, MadeBy: engines.Current().String()}, settings, nil
 }
 
-// leftovers says what killed runs other than one left in the store.
-func leftovers(store string, but *runs.Run) (notes []string) {
-	found, _ := runs.List(store) // what can't be read is for "runs list" to say
-	found = slices.DeleteFunc(found, func(i runs.Info) bool { return !i.Resumable() || i.Dir == but.Dir() })
+// leftovers says what killed runs, of those found in the store but one, left there.
+func leftovers(store string, found []runs.Info, but *runs.Run) (notes []string) {
+	found = slices.DeleteFunc(slices.Clone(found), func(i runs.Info) bool { return !i.Resumable() || i.Dir == but.Dir() })
 	const shown = 3
 	for _, i := range found[:min(shown, len(found))] {
 		notes = append(notes, fmt.Sprintf("%s was cut off: dptrain resume %s goes on with it", term.Clean(i.Name), term.Quoted(term.Relative(i.Dir))))

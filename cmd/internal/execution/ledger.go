@@ -23,8 +23,8 @@ func budgetLine(a ledger.Account, p *experiment.Plan) string {
 	return "budget   " + a.Line(p.DataName())
 }
 
-// record records the release in the ledger before anything is trained. It returns a line that says
-// what all releases of the data cost together, and a warning or "".
+// record records the release in the ledger before anything is trained. It returns a line that says what all
+// releases of the data cost together, and a warning or "".
 func record(ctx context.Context, p *experiment.Plan, folder *runs.Run, store string) (line, warning string, err error) {
 	if err := identify(p, folder); err != nil {
 		return "", "", err
@@ -75,13 +75,9 @@ func namesake(l *ledger.Ledger, data ledger.Data) (bool, error) {
 	return false, nil
 }
 
-// Unrecorded returns a warning of runs in a store that its ledger doesn't have, or "": the ledger was removed, or the
-// runs were brought from elsewhere.
-func Unrecorded(store string) (warning string, err error) {
-	l, err := ledger.Open(store)
-	if err != nil {
-		return "", err
-	}
+// Unrecorded returns a warning of runs, of those found in a store, that its ledger doesn't have, or "": the ledger was
+// removed, or the runs were brought from elsewhere.
+func Unrecorded(l *ledger.Ledger, found []runs.Info) (warning string, err error) {
 	releases, err := l.Releases()
 	if err != nil {
 		return "", err
@@ -90,7 +86,6 @@ func Unrecorded(store string) (warning string, err error) {
 	for _, r := range releases {
 		known[r.Run] = true
 	}
-	found, _ := runs.List(store) // what can't be read is for "runs list" to say
 	var names []string
 	for _, i := range found {
 		if i.Stage != runs.Planned && i.Record != nil && !known[i.Record.ID] {

@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/engines"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/cmd/internal/ui"
@@ -185,10 +186,15 @@ func (r *run) end(command context.Context) {
 
 // sayOfStore says what else is in the store that the person may have forgotten.
 func (r *run) sayOfStore() error {
-	for _, note := range leftovers(r.Store, r.folder) {
+	found, _ := runs.List(r.Store) // what can't be read is for "runs list" to say
+	for _, note := range leftovers(r.Store, found, r.folder) {
 		r.console.Log().Info(note)
 	}
-	warning, err := Unrecorded(r.Store)
+	l, err := ledger.Open(r.Store)
+	if err != nil {
+		return err
+	}
+	warning, err := Unrecorded(l, found)
 	if warning != "" {
 		r.console.Log().Warn(warning)
 	}
