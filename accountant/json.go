@@ -3,7 +3,13 @@ package accountant
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/strict"
 )
 
 const (
@@ -13,7 +19,10 @@ const (
 	maxJSONBytes = 1 << 20
 )
 
-var errLongJSON = fmt.Errorf("%w: more than %d bytes", ErrInvalid, maxJSONBytes)
+var (
+	errLongJSON = fmt.Errorf("%w: more than %d bytes", ErrInvalid, maxJSONBytes)
+	errDeepJSON = fmt.Errorf("%w: nested deeper than %d levels", ErrInvalid, maxJSONDepth)
+)
 
 // MarshalEvent returns e as JSON, for files that later versions read. Every event is an object whose kind names its
 // type, as in
@@ -25,17 +34,9 @@ var errLongJSON = fmt.Errorf("%w: more than %d bytes", ErrInvalid, maxJSONBytes)
 // their present values. An event that is invalid, nested deeper than 64 levels or longer than 1 MiB is an error that
 // wraps [ErrInvalid].
 func MarshalEvent(e Event) ([]byte, error) {
-	var w objects
-	o := w.event(e, 1)
-	if w.err == nil {
-		w.err = Validate(e) // afterwards, since it goes through all of a huge event
-	}
-	if w.err != nil {
-		return nil, fmt.Errorf("encode event: %w", w.err)
-	}
-	text, err := json.Marshal(o)
-	if err == nil && len(text) > maxJSONBytes {
-		err = errLongJSON
+	text, err := appendForm(nil, e, 1)
+	if err == nil {
+		err = Validate(e) // afterwards, since it goes through all of a huge event
 	}
 	if err != nil {
 		return nil, fmt.Errorf("encode event: %w", err)
@@ -50,7 +51,8 @@ func UnmarshalEvent(text []byte) (Event, error) {
 	if len(text) > maxJSONBytes {
 		return nil, fmt.Errorf("decode event: %w", errLongJSON)
 	}
-	e, err := decodeEvent(text, 1)
+	var e Event
+	err := readValue(text, reflect.ValueOf(&e).Elem(), 0)
 	if err == nil {
 		err = Validate(e)
 	}
@@ -60,215 +62,179 @@ func UnmarshalEvent(text []byte) (Event, error) {
 	return e, nil
 }
 
-// object is the JSON form of an event or of a distribution of repetitions. Its kind says which members it has.
-type object struct {
-	Kind                string    `json:"kind"`
-	NoiseMultiplier     *number   `json:"noise_multiplier,omitempty"`
-	Slope               *number   `json:"slope,omitempty"`
-	LowOrder            *int      `json:"low_order,omitempty"`
-	HighOrder           *int      `json:"high_order,omitempty"`
-	SamplingProbability *number   `json:"sampling_probability,omitempty"`
-	Count               *int      `json:"count,omitempty"`
-	Size                *int      `json:"size,omitempty"`
-	Mean                *number   `json:"mean,omitempty"`
-	Rate                *number   `json:"rate,omitempty"`
-	Shape               *number   `json:"shape,omitempty"`
-	Success             *number   `json:"success,omitempty"`
-	Trials              *int      `json:"trials,omitempty"`
-	Probability         *number   `json:"probability,omitempty"`
-	Repetitions         *object   `json:"repetitions,omitempty"`
-	Weights             []number  `json:"weights,omitempty"`
-	Event               *object   `json:"event,omitempty"`
-	Tune                *object   `json:"tune,omitempty"`
-	Base                *object   `json:"base,omitempty"`
-	Events              []*object `json:"events,omitzero"` // which may be empty
+// A form is the JSON form of an event or of a distribution of repetitions: its kind, and its members in the order in
+// which they are written. A member is all of one field of the type, whose name is the member's without underscores, and
+// each field has one.
+type form struct {
+	kind    string
+	of      reflect.Type
+	members []string
 }
 
-// number is a number in the notation of %g. Other notations are read, too. All versions write the same.
-type number float64
+var forms = []form{
+	{"gaussian", reflect.TypeFor[Gaussian](), []string{"noise_multiplier"}},
+	{"rdp_line", reflect.TypeFor[line](), []string{"slope", "low_order", "high_order"}},
+	{"poisson_sampled", reflect.TypeFor[PoissonSampled](), []string{"sampling_probability", "event"}},
+	{"self_composed", reflect.TypeFor[SelfComposed](), []string{"count", "event"}},
+	{"composed", reflect.TypeFor[Composed](), []string{"events"}},
+	{"select_best", reflect.TypeFor[SelectBest](), []string{"repetitions", "event"}},
+	{"max_over", reflect.TypeFor[MaxOver](), []string{"events"}},
+	{"one_of", reflect.TypeFor[OneOf](), []string{"weights", "events"}},
+	{"subset_then_rest", reflect.TypeFor[SubsetThenRest](), []string{"sampling_probability", "tune", "base"}},
+	{"parallel", reflect.TypeFor[Parallel](), []string{"events"}},
+	{"group_of", reflect.TypeFor[GroupOf](), []string{"size", "event"}},
 
-func (v number) MarshalJSON() ([]byte, error) {
-	return strconv.AppendFloat(nil, float64(v), 'g', -1, 64), nil
+	{"poisson", reflect.TypeFor[Poisson](), []string{"mean"}},
+	{"truncated_poisson", reflect.TypeFor[TruncatedPoisson](), []string{"rate"}},
+	{"truncated_negative_binomial", reflect.TypeFor[TruncatedNegativeBinomial](), []string{"shape", "success"}},
+	{"binomial", reflect.TypeFor[Binomial](), []string{"trials", "probability"}},
+	{"fixed", reflect.TypeFor[Fixed](), []string{"trials"}},
 }
 
-// objects makes objects of events. After an error it makes none.
-type objects struct {
-	made int // in all: a small event that shares its parts with itself may be huge when it is written out
-	err  error
+// A line is an [RDPLine] with members for its orders.
+type line struct {
+	RDPLine
+	LowOrder, HighOrder int
 }
 
-// event returns the object of an event at the given depth.
-func (w *objects) event(e Event, depth int) *object {
-	const shortest = len(`{"kind":"composed","events":[]}`)
-	w.made++
-	switch {
-	case w.err != nil:
-		return nil
-	case depth > maxJSONDepth:
-		w.err = fmt.Errorf("%w: nested deeper than %d levels", ErrInvalid, maxJSONDepth)
-		return nil
-	case w.made > maxJSONBytes/shortest:
-		w.err = errLongJSON
-		return nil
-	}
-	one := func(e Event) *object { return w.event(e, depth+1) }
-	all := func(events []Event) []*object {
-		objects := make([]*object, 0, len(events))
-		for _, e := range events {
-			objects = append(objects, one(e))
-		}
-		return objects
-	}
-	switch e := e.(type) {
-	case Gaussian:
-		return &object{Kind: "gaussian", NoiseMultiplier: new(number(e.NoiseMultiplier))}
+func field(v reflect.Value, member string) reflect.Value {
+	name := strings.ReplaceAll(member, "_", "")
+	return v.FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, name) })
+}
+
+// appendForm appends the form of an event or of a distribution of repetitions.
+func appendForm(text []byte, value any, depth int) ([]byte, error) {
+	switch v := value.(type) {
 	case RDPLine:
-		o := e.orders()
-		return &object{Kind: "rdp_line", Slope: new(number(e.Slope)), LowOrder: &o.Low, HighOrder: &o.High}
-	case PoissonSampled:
-		return &object{Kind: "poisson_sampled", SamplingProbability: new(number(e.SamplingProbability)), Event: one(e.Event)}
-	case SelfComposed:
-		return &object{Kind: "self_composed", Count: &e.Count, Event: one(e.Event)}
-	case Composed:
-		return &object{Kind: "composed", Events: all(e.Events)}
-	case SelectBest:
-		return &object{Kind: "select_best", Repetitions: w.repetitions(e.Repetitions), Event: one(e.Event)}
-	case MaxOver:
-		return &object{Kind: "max_over", Events: all(e.Events)}
+		value = line{v, v.orders().Low, v.orders().High}
 	case OneOf:
-		weights := make([]number, 0, len(e.Events)) // of those with the same probability too
-		for i := range e.Events {
-			if e.Weights == nil || i < len(e.Weights) { // Validate refuses others
-				weights = append(weights, number(e.weight(i)))
+		if v.Weights == nil { // of events with the same probability too
+			v.Weights = slices.Repeat([]float64{1}, len(v.Events))
+		}
+		value = v
+	}
+	k := slices.IndexFunc(forms, func(f form) bool { return f.of == reflect.TypeOf(value) })
+	switch {
+	case k < 0:
+		return nil, fmt.Errorf("%w: %T has no form", ErrInvalid, value)
+	case depth > maxJSONDepth:
+		return nil, errDeepJSON
+	}
+	text = fmt.Appendf(text, `{"kind":%q`, forms[k].kind)
+	for _, member := range forms[k].members {
+		text = fmt.Appendf(text, `,%q:`, member)
+		var err error
+		if text, err = appendValue(text, field(reflect.ValueOf(value), member), depth); err != nil {
+			return nil, err
+		}
+	}
+	if text = append(text, '}'); len(text) > maxJSONBytes { // a small event that shares its parts with itself may be huge
+		return nil, errLongJSON
+	}
+	return text, nil
+}
+
+func appendValue(text []byte, v reflect.Value, depth int) ([]byte, error) {
+	switch v.Kind() {
+	case reflect.Float64:
+		return strconv.AppendFloat(text, v.Float(), 'g', -1, 64), nil // in all versions
+	case reflect.Int:
+		return strconv.AppendInt(text, v.Int(), 10), nil
+	case reflect.Slice:
+		text = append(text, '[')
+		for i := range v.Len() {
+			if i > 0 {
+				text = append(text, ',')
+			}
+			var err error
+			if text, err = appendValue(text, v.Index(i), depth); err != nil {
+				return nil, err
 			}
 		}
-		return &object{Kind: "one_of", Weights: weights, Events: all(e.Events)}
-	case SubsetThenRest:
-		return &object{Kind: "subset_then_rest", SamplingProbability: new(number(e.SamplingProbability)), Tune: one(e.Tune), Base: one(e.Base)}
-	case Parallel:
-		return &object{Kind: "parallel", Events: all(e.Events)}
-	case GroupOf:
-		return &object{Kind: "group_of", Size: &e.Size, Event: one(e.Event)}
+		return append(text, ']'), nil
 	}
-	w.err = fmt.Errorf("%w: %T is not an event", ErrInvalid, e)
-	return nil
+	if v.Type() == reflect.TypeFor[Event]() {
+		depth++
+	}
+	return appendForm(text, v.Interface(), depth)
 }
 
-func (w *objects) repetitions(r Repetitions) *object {
-	switch r := r.(type) {
-	case Poisson:
-		return &object{Kind: "poisson", Mean: new(number(r.Mean))}
-	case TruncatedPoisson:
-		return &object{Kind: "truncated_poisson", Rate: new(number(r.Rate))}
-	case TruncatedNegativeBinomial:
-		return &object{Kind: "truncated_negative_binomial", Shape: new(number(r.Shape)), Success: new(number(r.Success))}
-	case Binomial:
-		return &object{Kind: "binomial", Trials: &r.Trials, Probability: new(number(r.Probability))}
-	case Fixed:
-		return &object{Kind: "fixed", Trials: &r.Trials}
+// readValue reads what appendValue wrote. encoding/json alone would overlook missing members.
+func readValue(text []byte, v reflect.Value, depth int) error {
+	switch v.Kind() {
+	case reflect.Float64:
+		// A number that isn't 0 and too small for a float64 is an error: a sampling probability of 0 costs nothing.
+		x, err := strconv.ParseFloat(string(text), 64)
+		digits, _, _ := strings.Cut(strings.ToLower(string(text)), "e")
+		if err != nil || x == 0 && strings.ContainsAny(digits, "123456789") {
+			return fmt.Errorf("%w: not a number that a float64 holds", ErrInvalid)
+		}
+		v.SetFloat(x)
+		return nil
+	case reflect.Int:
+		n, err := strconv.Atoi(string(text))
+		if err != nil {
+			return fmt.Errorf("%w: not a whole number that an int holds", ErrInvalid)
+		}
+		v.SetInt(int64(n))
+		return nil
+	case reflect.Slice:
+		var parts []json.RawMessage
+		if err := json.Unmarshal(text, &parts); err != nil || parts == nil {
+			return fmt.Errorf("%w: not a list", ErrInvalid)
+		}
+		v.Set(reflect.MakeSlice(v.Type(), len(parts), len(parts)))
+		for i, part := range parts {
+			if err := readValue(part, v.Index(i), depth); err != nil {
+				return fmt.Errorf("[%d]: %w", i, err)
+			}
+		}
+		return nil
 	}
-	w.err = fmt.Errorf("%w: %T is not a distribution of repetitions", ErrInvalid, r)
-	return nil
+	if v.Type() == reflect.TypeFor[Event]() {
+		depth++
+	}
+	return readForm(text, v, depth)
 }
 
-func decodeEvent(text []byte, depth int) (Event, error) {
+// readForm reads what appendForm wrote into v, an [Event] or a [Repetitions].
+func readForm(text []byte, v reflect.Value, depth int) error {
 	if depth > maxJSONDepth {
-		return nil, fmt.Errorf("%w: nested deeper than %d levels", ErrInvalid, maxJSONDepth)
+		return errDeepJSON
 	}
-	r := readObject(text, depth)
-	var e Event
-	switch kind := r.kind(); kind {
-	case "gaussian":
-		e = Gaussian{NoiseMultiplier: r.real("noise_multiplier")}
-	case "rdp_line":
-		// Zero orders mean the default, which may change.
-		l := RDPLine{Slope: r.real("slope"), Orders: Orders{Low: r.count("low_order"), High: r.count("high_order")}}
-		if l.Orders == (Orders{}) {
-			r.fail("low_order 0 and high_order 0")
+	members, err := strict.Object(text)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	var kind string
+	if json.Unmarshal(members["kind"], &kind) != nil {
+		return fmt.Errorf("%w: kind is missing or no text", ErrInvalid)
+	}
+	delete(members, "kind")
+	k := slices.IndexFunc(forms, func(f form) bool { return f.kind == kind && f.of.Implements(v.Type()) })
+	if k < 0 {
+		return fmt.Errorf("%w: kind %q of %s", ErrInvalid, kind, strings.ToLower(v.Type().Name()))
+	}
+	out := reflect.New(forms[k].of).Elem()
+	for _, member := range forms[k].members {
+		text, ok := members[member]
+		if !ok {
+			return fmt.Errorf("%w: no member %q", ErrInvalid, member)
 		}
-		e = l
-	case "poisson_sampled":
-		e = PoissonSampled{SamplingProbability: r.real("sampling_probability"), Event: r.event("event")}
-	case "self_composed":
-		e = SelfComposed{Count: r.count("count"), Event: r.event("event")}
-	case "composed":
-		e = Composed{Events: r.events()}
-	case "select_best":
-		e = SelectBest{Repetitions: r.repetitions(), Event: r.event("event")}
-	case "max_over":
-		e = MaxOver{Events: r.events()}
-	case "one_of":
-		e = OneOf{Weights: r.reals("weights"), Events: r.events()}
-	case "subset_then_rest":
-		e = SubsetThenRest{SamplingProbability: r.real("sampling_probability"), Tune: r.event("tune"), Base: r.event("base")}
-	case "parallel":
-		e = Parallel{Events: r.events()}
-	case "group_of":
-		e = GroupOf{Size: r.count("size"), Event: r.event("event")}
-	default:
-		r.fail("kind %q of event", kind)
-	}
-	return e, r.end()
-}
-
-func decodeRepetitions(text []byte, depth int) (Repetitions, error) {
-	r := readObject(text, depth)
-	var k Repetitions
-	switch kind := r.kind(); kind {
-	case "poisson":
-		k = Poisson{Mean: r.real("mean")}
-	case "truncated_poisson":
-		k = TruncatedPoisson{Rate: r.real("rate")}
-	case "truncated_negative_binomial":
-		k = TruncatedNegativeBinomial{Shape: r.real("shape"), Success: r.real("success")}
-	case "binomial":
-		k = Binomial{Trials: r.count("trials"), Probability: r.real("probability")}
-	case "fixed":
-		k = Fixed{Trials: r.count("trials")}
-	default:
-		r.fail("kind %q of repetitions", kind)
-	}
-	return k, r.end()
-}
-
-func (r *jsonReader) event(name string) Event {
-	text := r.take(name)
-	if r.err != nil {
-		return nil
-	}
-	e, err := decodeEvent(text, r.depth+1)
-	r.keep(name, err)
-	return e
-}
-
-func (r *jsonReader) events() []Event {
-	text := r.take("events")
-	if r.err != nil {
-		return nil
-	}
-	var parts []json.RawMessage
-	if err := json.Unmarshal(text, &parts); err != nil || parts == nil {
-		r.fail("events: not a list")
-		return nil
-	}
-	events := make([]Event, len(parts))
-	for i, part := range parts {
-		if r.err != nil {
-			return nil
+		delete(members, member)
+		if err := readValue(text, field(out, member), depth); err != nil {
+			return fmt.Errorf("%s: %w", member, err)
 		}
-		var err error
-		events[i], err = decodeEvent(part, r.depth+1)
-		r.keep(fmt.Sprintf("events[%d]", i), err)
 	}
-	return events
-}
-
-func (r *jsonReader) repetitions() Repetitions {
-	text := r.take("repetitions")
-	if r.err != nil {
-		return nil
+	if len(members) > 0 {
+		return fmt.Errorf("%w: unknown member %q", ErrInvalid, slices.Sorted(maps.Keys(members))[0])
 	}
-	k, err := decodeRepetitions(text, r.depth)
-	r.keep("repetitions", err)
-	return k
+	if l, ok := out.Interface().(line); ok {
+		if l.Orders = (Orders{l.LowOrder, l.HighOrder}); l.Orders == (Orders{}) { // which mean the default, and it may change
+			return fmt.Errorf("%w: low_order 0 and high_order 0", ErrInvalid)
+		}
+		out = reflect.ValueOf(l.RDPLine)
+	}
+	v.Set(out)
+	return nil
 }
