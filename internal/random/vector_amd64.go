@@ -66,39 +66,23 @@ func boxMuller(dst []float64, words []uint64) {
 
 // coefficients are the floating-point constants of normals.go as the assembly reads them: each fills a row of four
 // lanes, because AVX2 can't repeat a memory operand in every lane. normals_amd64.s names the rows by offset.
-var coefficients = [...][4]float64{
-	{log0, log0, log0, log0},
-	{log1, log1, log1, log1},
-	{log2, log2, log2, log2},
-	{log3, log3, log3, log3},
-	{log4, log4, log4, log4},
-	{log5, log5, log5, log5},
-	{log6, log6, log6, log6},
-	{sin0, sin0, sin0, sin0},
-	{sin1, sin1, sin1, sin1},
-	{sin2, sin2, sin2, sin2},
-	{sin3, sin3, sin3, sin3},
-	{sin4, sin4, sin4, sin4},
-	{sin5, sin5, sin5, sin5},
-	{cos0, cos0, cos0, cos0},
-	{cos1, cos1, cos1, cos1},
-	{cos2, cos2, cos2, cos2},
-	{cos3, cos3, cos3, cos3},
-	{cos4, cos4, cos4, cos4},
-	{cos5, cos5, cos5, cos5},
-	{cos6, cos6, cos6, cos6},
-	{twoLn2, twoLn2, twoLn2, twoLn2},
-	{twoPi, twoPi, twoPi, twoPi},
-	{twoPiLo, twoPiLo, twoPiLo, twoPiLo},
-	{0.5, 0.5, 0.5, 0.5},
-	{1, 1, 1, 1},
-	{4, 4, 4, 4},
-	{0x1p-66, 0x1p-66, 0x1p-66, 0x1p-66},
+var coefficients = rows(
+	log0, log1, log2, log3, log4, log5, log6,
+	sin0, sin1, sin2, sin3, sin4, sin5,
+	cos0, cos1, cos2, cos3, cos4, cos5, cos6,
+	twoLn2, twoPi, twoPiLo,
+	0.5, 1, 4, 0x1p-66,
 	// Subtracted from 2^52 + a biased exponent, this leaves the exponent of u, negated.
-	{0x1p52 + 1023 + 64, 0x1p52 + 1023 + 64, 0x1p52 + 1023 + 64, 0x1p52 + 1023 + 64},
+	0x1p52+1023+64,
 	// The biases of AVX2's conversions from integers, unsigned and signed.
-	{0x1p84 + 0x1p52, 0x1p84 + 0x1p52, 0x1p84 + 0x1p52, 0x1p84 + 0x1p52},
-	{0x1p84 + 0x1p63 + 0x1p52, 0x1p84 + 0x1p63 + 0x1p52, 0x1p84 + 0x1p63 + 0x1p52, 0x1p84 + 0x1p63 + 0x1p52},
+	0x1p84+0x1p52, 0x1p84+0x1p63+0x1p52,
+)
+
+func rows(values ...float64) (out [30][4]float64) {
+	for i, v := range values {
+		out[i] = [4]float64{v, v, v, v}
+	}
+	return out
 }
 
 // keystreamAVX512 makes groups of groupBlocks ChaCha20 blocks, at least one. Block i of a group has counter
