@@ -159,12 +159,6 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			h.over(func() { data[len(data)-40]++ }, func() { err = s.UnmarshalBinary(data) })
 			return []any{err, must(s.MarshalBinary())}
 		},
-		"Piecewise": func(h handOver) any {
-			pieces := []train.Piece{{From: 0, Factor: 1}, {From: 0.5, Factor: 2}}
-			s := private(1)
-			h.over(func() { pieces[1].Factor = 3 }, func() { s.Optimizer.Schedule = train.Piecewise(pieces...) })
-			return released(plain(2), samples(), s)
-		},
 		"a rule's lengths of state": func(h handOver) any {
 			s := private(1)
 			rule := &growing{lengths: []int{1}}

@@ -2,11 +2,6 @@ package train
 
 import "github.com/dptrain/dptrain/accountant"
 
-// Event returns the privacy event of one run with these settings. It depends on SamplingRate, NoiseMultiplier and Steps
-// alone. It checks nothing: the functions of package accountant refuse an invalid event, and [New] refuses invalid
-// settings.
-func (p Privacy) Event() accountant.Event { return mechanism{p}.event() }
-
 // Guarantee returns the guarantee of one run with these settings at delta, in [0, 1]. Its epsilon is the smallest that
 // the bounds of o give, or +Inf if they give none. Guarantee reads only the fields that [Privacy.Event] reads; the
 // others may be zero. It returns the errors of [accountant.Epsilon], which wrap [accountant.ErrInvalid].

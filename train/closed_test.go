@@ -134,7 +134,7 @@ func TestUseAfterClose(t *testing.T) {
 				t.Errorf("%s: %s after Close: %v", name, call, err)
 			}
 		}
-		if err := errors.Join(x.CheckTest(test), l.CheckTest(test), x.Fallback()); err != nil {
+		if err := errors.Join(l.CheckTest(test), l.Fallback()); err != nil {
 			t.Errorf("%s: what asks no engine fails after Close: %v", name, err)
 		}
 	}
@@ -193,35 +193,6 @@ func TestUseWhileTraining(t *testing.T) {
 	}
 }
 
-// Methods of zero and nil groups, trainers, models and predictors return errors.
-func TestZeroValues(t *testing.T) {
-	test := threeClouds(t, 60)
-	for name, calls := range map[string]map[string]func() error{
-		"zero": misuses(&Trainer{}, &Group{}, &Loaded{}, &Predictor{}, State{}, test),
-		"nil":  misuses(nil, nil, nil, nil, State{}, test),
-	} {
-		for call, f := range calls {
-			var wrong *SettingError
-			if err := f(); !errors.As(err, &wrong) {
-				t.Errorf("%s of a %s: %v", call, name, err)
-			}
-		}
-	}
-	for _, x := range []*Trainer{nil, {}} {
-		if x.CheckTest(test) == nil || x.Fallback() != nil || x.Close() != nil {
-			t.Error("a trainer that is none takes a test set, has fallen back or can't be closed")
-		}
-	}
-	for _, p := range []*Predictor{nil, {}} {
-		if p.Arithmetic() != "" || p.Close() != nil {
-			t.Error("a predictor that is none has an arithmetic or can't be closed")
-		}
-	}
-	if err := errors.Join((*Group)(nil).Close(), (&Group{}).Close(), (*Loaded)(nil).Close(), (&Loaded{}).Close()); err != nil {
-		t.Error(err)
-	}
-}
-
 // Labelled sets and data that are nil, zero or made by hand are errors.
 func TestLabelledThatAreNone(t *testing.T) {
 	x, _ := start(t, settings())
@@ -235,7 +206,7 @@ func TestLabelledThatAreNone(t *testing.T) {
 	} {
 		_, err := x.Score(context.Background(), test)
 		var wrong *DataError
-		if !errors.As(err, &wrong) || !errors.As(x.CheckTest(test), &wrong) {
+		if !errors.As(err, &wrong) || !errors.As(x.group.model.CheckTest(test), &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if test != nil && test.Samples() != test.Inputs().Samples() {

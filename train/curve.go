@@ -1,10 +1,6 @@
 package train
 
-import (
-	"context"
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // Point is a point of a learning curve that may be released: see [Spacing].
 type Point struct {
@@ -74,73 +70,3 @@ func (m marks) after(step int) int {
 	}
 	return m.last
 }
-
-// TrainEvery is [Group.Train] with pauses: it calls at for each run after its steps 0, every, 2·every, … and after its
-// last. Meanwhile at may use the group: it can read a run's [Group.State] or compute its [Group.Score]. The runs take
-// the same steps as without pauses, to the last bit. It doesn't call at twice for a step of a run, unless
-// [Group.Restore] set the run to that step. An error of at ends the training and is returned; a later call goes on with
-// that step.
-func (g *Group) TrainEvery(ctx context.Context, every int, at func(run, step int) error, progress func([]Progress)) error {
-	if every < 1 || at == nil {
-		return &SettingError{"steps between two calls", every, "1 or more, and a function to call"}
-	}
-	var failed RunErrors
-	for {
-		due, until, ended, err := g.visits(every, failed)
-		if err != nil {
-			return err
-		}
-		for _, v := range due {
-			if err := at(v.Run, v.Step); err != nil {
-				return err
-			}
-			g.mu.Lock()
-			g.visited[v.Run] = v.Step
-			g.mu.Unlock()
-		}
-		if ended && failed != nil {
-			return failed
-		}
-		if ended {
-			return nil
-		}
-		failed = nil
-		if err := g.train(ctx, until, progress); err != nil && !errors.As(err, &failed) {
-			return err
-		}
-	}
-}
-
-// visit is a call that TrainEvery owes.
-type visit struct{ Run, Step int }
-
-// visits returns the calls that are due, the step until which each run trains next, and whether all have ended.
-func (g *Group) visits(every int, failed RunErrors) (due []visit, until []int, ended bool, err error) {
-	end, err := g.begin()
-	if err != nil {
-		return nil, nil, false, err
-	}
-	defer end()
-	if g.visited == nil {
-		g.visited = make([]int, len(g.settings))
-		for i := range g.visited {
-			g.visited[i] = unvisited
-		}
-	}
-	ended = true
-	for i, step := range g.runs.Done() {
-		m := marks{0, every, g.settings[i].Privacy.Steps}
-		until = append(until, m.after(step))
-		if failed != nil && failed[i] != nil {
-			continue
-		}
-		if m.has(step) && g.visited[i] != step {
-			due = append(due, visit{i, step})
-		}
-		ended = ended && step >= m.last
-	}
-	return due, until, ended, nil
-}
-
-// unvisited is no step.
-const unvisited = -1

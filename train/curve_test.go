@@ -1,7 +1,6 @@
 package train
 
 import (
-	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -104,97 +103,7 @@ func TestSpacingIsChecked(t *testing.T) {
 	}
 }
 
-// Pauses change no bit of the result, and each comes once, even if the training is cancelled in between or the called
-// function fails.
-func TestTrainEvery(t *testing.T) {
-	test := threeClouds(t, 300)
-	for _, o := range []Optimizer{SGD(0.5), Adam(0.02)} {
-		want, err := onCPU(t, 1, cpuSettings(o)).Train(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		trainer := onCPU(t, 2, cpuSettings(o))
-		ctx, cancel := context.WithCancel(t.Context())
-		var met []int
-		failures := 0
-		visit := func(step int) error {
-			if state, err := trainer.State(); err != nil || state.Step() != step {
-				t.Fatalf("called for step %d at step %d: %v", step, state.Step(), err)
-			}
-			if _, err := trainer.Score(t.Context(), test); err != nil {
-				t.Fatal(err)
-			}
-			if step == 137 && failures == 0 {
-				failures++
-				return errNotYet
-			}
-			met = append(met, step)
-			if step == 274 {
-				cancel()
-			}
-			return nil
-		}
-		if _, err := trainer.TrainEvery(ctx, 137, visit, nil); !errors.Is(err, errNotYet) {
-			t.Fatalf("%v, want the function's error", err)
-		}
-		if _, err := trainer.TrainEvery(ctx, 137, visit, nil); !errors.Is(err, context.Canceled) {
-			t.Fatalf("%v, want cancelled", err)
-		}
-		got, err := trainer.TrainEvery(t.Context(), 137, visit, nil)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: another result with pauses (%v)", o.Method, err)
-		}
-		if !slices.Equal(met, []int{0, 137, 274, 300}) {
-			t.Errorf("%s: called for %v", o.Method, met)
-		}
-		if got, err := trainer.TrainEvery(t.Context(), 137, visit, nil); err != nil || !reflect.DeepEqual(got, want) || len(met) != 4 {
-			t.Errorf("%s: once more calls for %v (%v)", o.Method, met, err)
-		}
-	}
-	trainer := onCPU(t, 1, cpuSettings(SGD(0.5)))
-	var wrong *SettingError
-	if _, err := trainer.TrainEvery(t.Context(), 0, func(int) error { return nil }, nil); !errors.As(err, &wrong) {
-		t.Errorf("every 0 steps: %v", err)
-	}
-	if _, err := trainer.TrainEvery(t.Context(), 3, nil, nil); !errors.As(err, &wrong) {
-		t.Errorf("no function: %v", err)
-	}
-	if _, err := new(Trainer).TrainEvery(t.Context(), 3, func(int) error { return nil }, nil); !errors.As(err, &wrong) {
-		t.Errorf("no trainer: %v", err)
-	}
-}
-
 var errNotYet = errors.New("not yet")
-
-// After one run fails, the others still reach their pauses and their ends.
-func TestTrainEveryGoesOnWithoutAFailedRun(t *testing.T) {
-	e := &fakeEngine{}
-	loaded, err := Load(e, logistic(t, rand.NewPCG(3, 4)), threeClouds(t, 60).Data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	long, short := settings(), settings()
-	long.Privacy.Steps, short.Privacy.Steps, short.Trial = 10, 5, long.Trial+1
-	group, err := loaded.Start(long, short, long)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.broken = func(run int) error {
-		if run == 2 {
-			return errNotYet
-		}
-		return nil
-	}
-	met := map[int][]int{}
-	err = group.TrainEvery(t.Context(), 4, func(run, step int) error { met[run] = append(met[run], step); return nil }, nil)
-	var failed RunErrors
-	if !errors.As(err, &failed) || failed[0] != nil || failed[1] != nil || !errors.Is(failed[2], errNotYet) {
-		t.Errorf("%v, want the third run's failure alone", err)
-	}
-	if want := map[int][]int{0: {0, 4, 8, 10}, 1: {0, 4, 5}, 2: {0}}; !reflect.DeepEqual(met, want) {
-		t.Errorf("called for %v, want %v", met, want)
-	}
-}
 
 // memory is a store in memory, which fails once a number of saves is used up.
 type memory struct {
@@ -226,12 +135,13 @@ func TestReleasedCurvesSurviveCrashes(t *testing.T) {
 	}
 	var points []Point
 	plain := onCPU(t, 1, settings)
-	if _, err := plain.TrainEvery(t.Context(), 7, func(step int) error {
-		score, err := plain.Score(t.Context(), test)
-		points = append(points, Point{step, score})
-		return err
-	}, nil); err != nil {
-		t.Fatal(err)
+	for step := range 61 {
+		if step%7 == 0 || step == 60 {
+			if err := plain.group.train(t.Context(), []int{step}, nil); err != nil {
+				t.Fatal(err)
+			}
+			points = append(points, Point{step, must(plain.Score(t.Context(), test))})
+		}
 	}
 	if steps := []int{0, 7, 14, 21, 28, 35, 42, 49, 56, 60}; len(points) != len(steps) {
 		t.Fatalf("%d points, want those of %v", len(points), steps)
@@ -241,7 +151,7 @@ func TestReleasedCurvesSurviveCrashes(t *testing.T) {
 		for {
 			store.left = 2 + saves // with fewer the run never gets ahead
 			trainer := onCPU(t, 2, settings)
-			all, err := trainer.loaded().TrainAll(t.Context(), test, Run{
+			all, err := trainer.group.model.TrainAll(t.Context(), test, Run{
 				Settings: settings, Keeper: Keeper{Store: store, Every: time.Microsecond, Curve: test, Spacing: Spacing{Every: 7}},
 			})
 			if crashes++; errors.Is(err, errNotYet) && crashes < 1000 {

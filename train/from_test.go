@@ -141,7 +141,7 @@ func TestFromIsKept(t *testing.T) {
 	keeper := Keeper{Store: store, Every: time.Microsecond, Curve: test, Spacing: Spacing{Every: 30}}
 	for {
 		store.left = 4
-		all, err := onCPU(t, 2, s).loaded().TrainAll(t.Context(), test, Run{Settings: s, Keeper: keeper})
+		all, err := onCPU(t, 2, s).group.model.TrainAll(t.Context(), test, Run{Settings: s, Keeper: keeper})
 		if processes++; errors.Is(err, errNotYet) && processes < 1000 {
 			continue
 		}
@@ -178,7 +178,7 @@ func TestFromIsChecked(t *testing.T) {
 		s := s
 		s.From = from
 		change(&s)
-		loaded := onCPU(t, 1, cpuSettings(SGD(0.5))).loaded()
+		loaded := onCPU(t, 1, cpuSettings(SGD(0.5))).group.model
 		if group, err := loaded.Start(s); err == nil {
 			t.Errorf("%s: no error", name)
 			_ = group.Close()
@@ -206,12 +206,11 @@ func TestFromIsOfTheSameMechanism(t *testing.T) {
 		other, next := s, s
 		change(&other.Privacy)
 		next.From, next.Privacy.Steps = stateAfter(t, other), 5
-		group, err := onCPU(t, 1, s).loaded().Start(next)
+		_, err := onCPU(t, 1, s).group.model.Start(next)
 		var setting *SettingError
 		if !errors.As(err, &setting) {
 			t.Errorf("%s: %v", name, err)
 		}
-		_ = group.Close()
 	}
 	// A run in between doesn't change that.
 	s.From = stateAfter(t, s)
@@ -222,7 +221,7 @@ func TestFromIsOfTheSameMechanism(t *testing.T) {
 		t.Errorf("event %v (%v)", got.Event, err)
 	}
 	s.Privacy.NoiseMultiplier = 2
-	if _, err := onCPU(t, 1, cpuSettings(SGD(0.5))).loaded().Start(s); err == nil {
+	if _, err := onCPU(t, 1, cpuSettings(SGD(0.5))).group.model.Start(s); err == nil {
 		t.Error("the third run has other noise")
 	}
 }

@@ -24,16 +24,12 @@ type Group struct {
 	mu       sync.Mutex // held by methods other than Train
 	training bool       // Train is at work
 	closed   bool
-	visited  []int // the step of each run that TrainEvery last called for; nil before its first call
 }
 
 // begin locks the group until end is called. The error reports an unusable group, or the number of a run that doesn't
 // exist. Every method but Train begins with it, so that no engine is called after Close or by two methods at once: a
 // Close on a signal, say, would free the memory that steps are reading.
 func (g *Group) begin(runs ...int) (end func(), err error) {
-	if g == nil || g.runs == nil {
-		return nil, &SettingError{"group", "missing", "one that Loaded.Start returned"}
-	}
 	g.mu.Lock()
 	switch {
 	case g.training:
@@ -69,9 +65,6 @@ func (g *Group) beginSteps() (end func(), err error) {
 	}, nil
 }
 
-// errNoContext is the error of a missing context.
-var errNoContext = &SettingError{"context", nil, "one; context.Background() is never cancelled"}
-
 // polled is the interval at which Train reads the progress of its runs.
 const polled = 100 * time.Millisecond
 
@@ -84,9 +77,6 @@ func (g *Group) Train(ctx context.Context, progress func([]Progress)) error {
 
 // train is Train until each run has taken the given number of steps in total. Nil means all steps.
 func (g *Group) train(ctx context.Context, until []int, progress func([]Progress)) error {
-	if ctx == nil {
-		return errNoContext
-	}
 	end, err := g.beginSteps()
 	if err != nil {
 		return err
@@ -134,14 +124,6 @@ func (g *Group) progress() []Progress {
 	return out
 }
 
-// loaded returns the group's model, or nil for a nil or zero Group: methods of a nil Loaded return errors.
-func (g *Group) loaded() *Loaded {
-	if g == nil {
-		return nil
-	}
-	return g.model
-}
-
 // Result returns the result of a run that has taken all its steps, and an error for a run that hasn't.
 func (g *Group) Result(run int) (Result, error) {
 	end, err := g.begin(run)
@@ -164,7 +146,7 @@ func (g *Group) Result(run int) (Result, error) {
 		p := g.model.program.Params[i]
 		parameters[i] = Parameter{Name: p.Name, Shape: slices.Clone(p.Shape), Values: values}
 	}
-	return Result{Parameters: parameters, Event: s.mechanism.event()}, nil
+	return Result{Parameters: parameters, Event: s.Privacy.Event()}, nil
 }
 
 // Score returns, for each given run, the score of its model with its current parameters, or their average if its
@@ -173,9 +155,6 @@ func (g *Group) Result(run int) (Result, error) {
 // counts as wrong, and an R² that isn't finite becomes the lowest finite float64. On training samples the score would
 // be a private statistic.
 func (g *Group) Score(ctx context.Context, test Labelled, runs ...int) ([]float64, error) {
-	if ctx == nil {
-		return nil, errNoContext
-	}
 	end, err := g.begin(runs...)
 	if err != nil {
 		return nil, err
@@ -232,9 +211,6 @@ func (g *Group) scoreNoise(test *HeldOut, run int) *random.Stream {
 // optimizer averages them, sample after sample. It
 // ignores columns that the output doesn't depend on, such as labels. Outputs for training samples are private.
 func (g *Group) Predict(ctx context.Context, data *Data, runs ...int) ([][]float32, error) {
-	if ctx == nil {
-		return nil, errNoContext
-	}
 	end, err := g.begin(runs...)
 	if err != nil {
 		return nil, err
@@ -297,17 +273,11 @@ func (g *Group) Restore(run int, s State) error {
 		return fmt.Errorf("restore step %d: %w", inner.Step, err)
 	}
 	own.mover.restore(s.inner)
-	if g.visited != nil {
-		g.visited[run] = unvisited
-	}
 	return nil
 }
 
 // Close frees the memory of the runs on the device. A second Close does nothing.
 func (g *Group) Close() error {
-	if g == nil || g.runs == nil {
-		return nil
-	}
 	end, err := g.begin()
 	if errors.Is(err, ErrClosed) {
 		return nil

@@ -75,7 +75,7 @@ func TestMoreOutputsThanClasses(t *testing.T) {
 	}
 	// The label column is then two wide. With a column of the right size, the check of classes must refuse the set.
 	two.columns.Columns[1].Floats = make([]float32, 12)
-	if err := trainer.CheckTest(two); err == nil {
+	if err := trainer.group.model.CheckTest(two); err == nil {
 		t.Error("two classes are scored by three outputs")
 	}
 }

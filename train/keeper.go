@@ -106,29 +106,17 @@ func (k Keeper) State(trial uint32) (*State, error) {
 	return s, s.UnmarshalBinary(kept)
 }
 
-// trace returns the saved trace of the run of a trial. A missing or damaged trace is empty: it decides nothing.
-func (k Keeper) trace(trial uint32) PrivateTrace {
-	var trace PrivateTrace
+// kept reads what is saved under a name, unless it is missing or damaged: it decides nothing.
+func kept[T any](k Keeper, name string) (out T) {
+	var none T
 	if k.Store == nil {
-		return trace
+		return none
 	}
-	kept, err := k.Store.Load(traceName(trial))
-	if err != nil || json.Unmarshal(kept, &trace) != nil {
-		return PrivateTrace{}
+	text, err := k.Store.Load(name)
+	if err != nil || json.Unmarshal(text, &out) != nil {
+		return none
 	}
-	return trace
-}
-
-// curve returns the saved points of a learning curve, none if they are missing or damaged: they decide nothing.
-func (k Keeper) curve(trial uint32) (points []Point) {
-	if k.Store == nil {
-		return nil
-	}
-	kept, err := k.Store.Load(curveName(trial))
-	if err != nil || json.Unmarshal(kept, &points) != nil {
-		return nil
-	}
-	return points
+	return out
 }
 
 // Forget removes all that a keeper's store has of the runs of the given trials.

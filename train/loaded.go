@@ -26,14 +26,6 @@ type Loaded struct {
 	groups  users
 }
 
-// ready returns an error for a nil or zero Loaded.
-func (l *Loaded) ready() error {
-	if l == nil || l.loaded == nil {
-		return &SettingError{"loaded model", "missing", "one that Load returned"}
-	}
-	return nil
-}
-
 // Load compiles the model and loads it with its data on the engine. An error about the graph wraps [ErrGraph]. An error
 // about the data is a [*DataError]. If the engine doesn't support an operation, the error wraps an [*UnsupportedError].
 func Load(e Engine, model Model, data *Data) (*Loaded, error) {
@@ -59,17 +51,11 @@ func Load(e Engine, model Model, data *Data) (*Loaded, error) {
 // support it, or nil if there are no earlier engines. The guarantee is the same on every engine, but training may be
 // much slower, so show the user these reasons.
 func (l *Loaded) Fallback() error {
-	if l.ready() != nil {
-		return nil
-	}
 	return engine.Passed(l.loaded)
 }
 
 // CheckTest returns an error that wraps a [*DataError] if the model can't be scored on the test set.
 func (l *Loaded) CheckTest(test Labelled) error {
-	if err := l.ready(); err != nil {
-		return err
-	}
 	if err := l.checkLabelled(test); err != nil {
 		return fmt.Errorf("test set: %w", err)
 	}
@@ -120,9 +106,6 @@ func (l *Loaded) Fingerprint(test Labelled) (map[string]string, error) {
 // Start returns a group of one run for each of the settings. They advance side by side, each as if it were alone. If
 // settings are wrong, the error wraps a [*SettingError]. Start copies the settings. Close the group before the Loaded.
 func (l *Loaded) Start(settings ...Settings) (*Group, error) {
-	if err := l.ready(); err != nil {
-		return nil, err
-	}
 	if err := l.groups.enter(); err != nil {
 		return nil, fmt.Errorf("start: the loaded model is %w; load it again", err)
 	}
@@ -157,7 +140,7 @@ func (l *Loaded) startPrepared(all ...prepared) (*Group, error) {
 	for i, r := range all {
 		jobs[i] = engine.Job{
 			Members:   r.Members,
-			Mechanism: r.mechanism.engine(),
+			Mechanism: r.Privacy.engine(),
 			Key:       r.identity.derive(r.Key, "streams"),
 			Trial:     r.Trial,
 			Initial:   l.layout.Join(r.Initial),
@@ -202,21 +185,19 @@ func (l *Loaded) startPrepared(all ...prepared) (*Group, error) {
 	return g, nil
 }
 
-// prepared is checked settings, with the mechanism, the identity and the mover that follow from them.
+// prepared is checked settings, with the identity and the mover that follow from them.
 type prepared struct {
 	Settings
-	mechanism mechanism
-	identity  identity
-	mover     *mover    // nil if the engine has the optimizer built in
-	factors   []float64 // of the learning rate at each step; nil without a schedule
+	identity identity
+	mover    *mover    // nil if the engine has the optimizer built in
+	factors  []float64 // of the learning rate at each step; nil without a schedule
 }
 
 func (l *Loaded) prepare(s Settings) (prepared, error) {
 	if s.Key == (Key{}) {
 		return prepared{}, &SettingError{"key", s.Key, "one that NewKey drew: the zero key's noise is known to everybody"}
 	}
-	m, err := newMechanism(s.Privacy)
-	if err != nil {
+	if err := s.Privacy.Validate(); err != nil {
 		return prepared{}, err
 	}
 	if err := errors.Join(s.Optimizer.Validate(), checkMembers(s.Members, l.data.Samples())); err != nil {
@@ -224,6 +205,7 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	}
 	s.Members = slices.Clone(s.Members) // nil stays nil
 	if s.From != nil {
+		var err error
 		if s, err = s.goingOn(l.layout); err != nil {
 			return prepared{}, err
 		}
@@ -245,7 +227,7 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 	if err != nil {
 		return prepared{}, err
 	}
-	return prepared{s, m, identityOf(l.program, l.loaded.Arithmetic(), l.data, s, rates), move, rates}, nil
+	return prepared{s, identityOf(l.program, l.loaded.Arithmetic(), l.data, s, rates), move, rates}, nil
 }
 
 // initial returns initial values for settings without any: the values that the model draws, or the values bound in its
@@ -266,9 +248,6 @@ func (l *Loaded) initial(s Settings) [][]float32 {
 // Close frees the memory of model and data on the engine. While a group is open it closes nothing, and the error wraps
 // [ErrInUse]. A second Close does nothing.
 func (l *Loaded) Close() error {
-	if l.ready() != nil {
-		return nil
-	}
 	first, err := l.groups.close()
 	if err != nil {
 		return fmt.Errorf("close: the loaded model is %w", err)

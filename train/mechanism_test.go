@@ -24,15 +24,14 @@ func anyPrivacy(t *rapid.T) Privacy {
 func TestMechanismCouplesEventAndEngine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := anyPrivacy(t)
-		m, err := newMechanism(p)
-		if err != nil {
+		if err := p.Validate(); err != nil {
 			t.Fatal(err)
 		}
 		want := accountant.DPSGD(p.SamplingRate, p.NoiseMultiplier, p.Steps)
-		if !reflect.DeepEqual(m.event(), want) || !reflect.DeepEqual(p.Event(), want) {
-			t.Fatalf("event %+v, the settings' %+v, want %+v", m.event(), p.Event(), want)
+		if !reflect.DeepEqual(p.Event(), want) {
+			t.Fatalf("event %+v, want %+v", p.Event(), want)
 		}
-		e := m.engine()
+		e := p.engine()
 		if e.SamplingProbability != p.SamplingRate {
 			t.Fatalf("engine samples with %v, the event with %v", e.SamplingProbability, p.SamplingRate)
 		}
@@ -52,9 +51,7 @@ func TestEventDoesNotDependOnNominalSize(t *testing.T) {
 		p := anyPrivacy(t)
 		other := p
 		other.NominalSize = rapid.Float64Range(1e-3, 1e9).Draw(t, "other size")
-		a, _ := newMechanism(p)
-		b, _ := newMechanism(other)
-		if !reflect.DeepEqual(a.event(), b.event()) {
+		if !reflect.DeepEqual(p.Event(), other.Event()) {
 			t.Fatal("events differ")
 		}
 	})

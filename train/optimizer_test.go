@@ -93,8 +93,6 @@ func TestOptimizerRefuses(t *testing.T) {
 		{with(SGD(1), func(o *Optimizer) { o.Schedule = Cosine(nan) }), "end of the cosine schedule is NaN"},
 		{with(SGD(1), func(o *Optimizer) { o.Schedule = Warmup(1, nil) }), "warm-up of the schedule is 1"},
 		{with(SGD(1), func(o *Optimizer) { o.Schedule = Warmup(0.1, Cosine(-2)) }), "end of the cosine schedule is -2"},
-		{with(SGD(1), func(o *Optimizer) { o.Schedule = Piecewise(Piece{0.5, 1}, Piece{0.5, 2}) }), "beginning of a piece of the schedule is 0.5"},
-		{with(SGD(1), func(o *Optimizer) { o.Schedule = Piecewise(Piece{nan, 1}) }), "beginning of a piece of the schedule is NaN"},
 		{with(SGD(1), func(o *Optimizer) { o.Schedule = ScheduleFunc("", func(int, int) float64 { return 1 }) }), "name of the schedule"},
 		{with(SGD(1), func(o *Optimizer) { o.Schedule = ScheduleFunc("a\nb", func(int, int) float64 { return 1 }) }), "name of the schedule"},
 		{with(SGD(1), func(o *Optimizer) { o.Schedule = ScheduleFunc("f", nil) }), "function of the schedule is missing"},
@@ -159,12 +157,11 @@ func TestStartRefusesOptimizers(t *testing.T) {
 	} {
 		s := settings()
 		s.Optimizer, s.Privacy.Steps = c.o, c.steps
-		group, err := loaded.Start(s)
+		_, err := loaded.Start(s)
 		var wrong *SettingError
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
-		_ = group.Close()
 	}
 }
 
@@ -181,7 +178,6 @@ func TestSchedules(t *testing.T) {
 		"warm-up of 0.5":                       {Warmup(0.5, nil), []float64{1. / 3, 2. / 3, 1, 1}},
 		"warm-up of 0.5, then linear to 0":     {Warmup(0.5, Linear(0)), []float64{1. / 3, 2. / 3, 1, 0.5}},
 		"warm-up of 0":                         {Warmup(0, nil), []float64{1, 1, 1, 1}},
-		"piecewise 0.1 from 0.5, 2 from 0.75":  {Piecewise(Piece{0.5, 0.1}, Piece{0.75, 2}), []float64{1, 1, 0.1, 2}},
 		"warm-up of 0.9, then cosine to 0.125": {Warmup(0.9, Cosine(0.125)), []float64{0.25, 0.5, 0.75, 1}},
 	} {
 		if c.s.Name() != name {

@@ -24,17 +24,6 @@ type Predictor struct {
 	closed  bool
 }
 
-// check returns an error for a predictor that is nil, zero or closed.
-func (p *Predictor) check() error {
-	switch {
-	case p == nil || p.runs == nil:
-		return &SettingError{"predictor", "missing", "one that NewPredictor returned"}
-	case p.closed:
-		return fmt.Errorf("the predictor is %w; make another one", ErrClosed)
-	}
-	return nil
-}
-
 // NewPredictor compiles the model and loads it with the values of its parameters, in the order of [Model.Parameters].
 // It copies them. It returns the errors of [Load], and a [*SettingError] for wrong parameters.
 func NewPredictor(e Engine, model Model, parameters [][]float32) (*Predictor, error) {
@@ -83,11 +72,8 @@ func nothing(p *compile.Program) *engine.Data {
 // Predict returns the model's outputs for all samples, sample after sample. It ignores columns that the output doesn't
 // depend on, such as labels.
 func (p *Predictor) Predict(ctx context.Context, data *Data) ([]float32, error) {
-	if ctx == nil {
-		return nil, errNoContext
-	}
-	if err := p.check(); err != nil {
-		return nil, err
+	if p.closed {
+		return nil, fmt.Errorf("the predictor is %w; make another one", ErrClosed)
 	}
 	if err := data.checkInputs(p.program); err != nil {
 		return nil, err
@@ -99,18 +85,13 @@ func (p *Predictor) Predict(ctx context.Context, data *Data) ([]float32, error) 
 	return out[0], nil
 }
 
-// Arithmetic returns the name of the arithmetic that outputs are computed in, or "" for a zero Predictor. Predictors of
-// the same model, with the same parameters and arithmetic, compute the same bits.
-func (p *Predictor) Arithmetic() string {
-	if p == nil || p.loaded == nil {
-		return ""
-	}
-	return p.loaded.Arithmetic()
-}
+// Arithmetic returns the name of the arithmetic that outputs are computed in. Predictors of the same model, with the
+// same parameters and arithmetic, compute the same bits.
+func (p *Predictor) Arithmetic() string { return p.loaded.Arithmetic() }
 
 // Close frees the memory of the model on the device. A second Close does nothing.
 func (p *Predictor) Close() error {
-	if p.check() != nil {
+	if p.closed {
 		return nil
 	}
 	p.closed = true

@@ -28,7 +28,7 @@ func TestPredictorIsTheTrainedModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	if p.Arithmetic() != trainer.loaded().loaded.Arithmetic() {
+	if p.Arithmetic() != trainer.group.model.loaded.Arithmetic() {
 		t.Errorf("arithmetic %q", p.Arithmetic())
 	}
 	for _, n := range []int{0, 1, 300} {
@@ -116,10 +116,6 @@ func TestPredictorRefuses(t *testing.T) {
 	p, err := NewPredictor(&fakeEngine{}, model, good)
 	if err != nil {
 		t.Fatal(err)
-	}
-	var missing context.Context
-	if _, err := p.Predict(missing, threeClouds(t, 9).Data); !setting("context")(err) {
-		t.Errorf("no context: %v", err)
 	}
 	var wrong *DataError
 	for _, data := range []*Data{nil, {}} {

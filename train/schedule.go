@@ -4,12 +4,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 )
 
 // Schedule makes the learning rate depend on the step. It depends on public numbers alone, never on the data, so it
-// costs no privacy. Make one by [Linear], [Cosine], [Piecewise], [Warmup] or [ScheduleFunc], or implement it.
+// costs no privacy. Make one by [Linear], [Cosine], [Warmup] or [ScheduleFunc], or implement it.
 type Schedule interface {
 	// Name names the schedule with its settings, in one line. It is released with the model.
 	Name() string
@@ -47,47 +45,6 @@ func (d decaying) Factor(step, steps int) float64 {
 func (d decaying) validate() error {
 	if !(d.end >= 0 && finite(d.end)) {
 		return &SettingError{"end of the " + d.shape + " schedule", d.end, "a finite number, 0 or above"}
-	}
-	return nil
-}
-
-// Piece is a part of a schedule that [Piecewise] returns.
-type Piece struct {
-	From   float64 // the share of the steps after which it begins, in [0, 1)
-	Factor float64 // of the learning rate, until the next piece
-}
-
-// Piecewise returns a schedule that is constant in pieces, which begin in ascending order. Before the first piece its
-// factor is 1. It copies its arguments.
-func Piecewise(pieces ...Piece) Schedule { return piecewise(slices.Clone(pieces)) }
-
-type piecewise []Piece
-
-func (p piecewise) Name() string {
-	var words []string
-	for _, piece := range p {
-		words = append(words, fmt.Sprintf("%s from %s", number(piece.Factor), number(piece.From)))
-	}
-	return "piecewise " + strings.Join(words, ", ")
-}
-
-func (p piecewise) Factor(step, steps int) float64 {
-	factor := 1.0
-	for _, piece := range p {
-		if float64(step-1) >= piece.From*float64(steps) {
-			factor = piece.Factor
-		}
-	}
-	return factor
-}
-
-func (p piecewise) validate() error {
-	before := math.Inf(-1)
-	for _, piece := range p {
-		if !(piece.From > before && piece.From >= 0 && piece.From < 1) {
-			return &SettingError{"beginning of a piece of the schedule", piece.From, "a share of the steps in [0, 1), above that of the piece before"}
-		}
-		before = piece.From
 	}
 	return nil
 }

@@ -122,7 +122,6 @@ var otherRuns = map[string]func(*Settings){
 	"cosine":        func(s *Settings) { s.Optimizer.Schedule = Cosine(0) },
 	"warm-up":       func(s *Settings) { s.Optimizer.Schedule = Warmup(0.1, Linear(0)) },
 	"longer warmup": func(s *Settings) { s.Optimizer.Schedule = Warmup(0.2, Linear(0)) },
-	"piecewise":     func(s *Settings) { s.Optimizer.Schedule = Piecewise(Piece{0.5, 0.1}) },
 	"function":      func(s *Settings) { s.Optimizer.Schedule = ScheduleFunc("f", func(int, int) float64 { return 1 }) },
 	"its namesake":  func(s *Settings) { s.Optimizer.Schedule = ScheduleFunc("f", func(int, int) float64 { return 2 }) },
 	"another name":  func(s *Settings) { s.Optimizer.Schedule = ScheduleFunc("g", func(int, int) float64 { return 1 }) },

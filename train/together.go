@@ -31,9 +31,6 @@ type Trained struct {
 // A run that fails doesn't stop the others. If ctx is cancelled, the device is lost or a state can't be kept (a
 // [*KeepError]), all runs stop after a whole step, and TrainAll returns that error and no outcomes.
 func (l *Loaded) TrainAll(ctx context.Context, test Labelled, runs ...Run) ([]Trained, error) {
-	if ctx == nil {
-		return nil, errNoContext
-	}
 	for _, r := range runs {
 		if err := l.CheckTest(r.test(test)); err != nil {
 			return nil, err

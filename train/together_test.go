@@ -269,18 +269,15 @@ func TestTrainAllChecksFirst(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range map[string]struct {
-		ctx    context.Context
-		loaded *train.Loaded
-		test   train.Labelled
+		ctx  context.Context
+		test train.Labelled
 	}{
-		"no context":    {nil, loaded, test},
-		"cancelled":     {ctx, loaded, test},
-		"not loaded":    {t.Context(), nil, test},
-		"no test set":   {t.Context(), loaded, nil},
-		"nil test set":  {t.Context(), loaded, (*train.Classification)(nil)},
-		"wrong outputs": {t.Context(), loaded, regression(t)},
+		"cancelled":     {ctx, test},
+		"no test set":   {t.Context(), nil},
+		"nil test set":  {t.Context(), (*train.Classification)(nil)},
+		"wrong outputs": {t.Context(), regression(t)},
 	} {
-		if out, err := c.loaded.TrainAll(c.ctx, c.test, runs...); err == nil || out != nil {
+		if out, err := loaded.TrainAll(c.ctx, c.test, runs...); err == nil || out != nil {
 			t.Errorf("%s: %v, %v", name, out, err)
 		}
 	}

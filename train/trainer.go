@@ -6,8 +6,8 @@ import (
 )
 
 // Trainer is one training run: a [Group] of one. Make one by [New]. Its methods may be called concurrently and run one
-// after another. During Train, however, all of them but CheckTest and Fallback return at once an error that wraps
-// [ErrInUse], even Close. After Close their errors wrap [ErrClosed].
+// after another. During Train, however, all of them, even Close, return at once an error that wraps [ErrInUse]. After
+// Close their errors wrap [ErrClosed].
 type Trainer struct {
 	group *Group
 }
@@ -34,27 +34,8 @@ func (t *Trainer) Train(ctx context.Context, progress func(Progress)) (Result, e
 	if progress != nil {
 		only = func(runs []Progress) { progress(runs[0]) }
 	}
-	return t.result(t.runs().Train(ctx, only))
-}
-
-// TrainEvery is [Trainer.Train] with pauses: it calls at after the steps 0, every, 2·every, … and after the last.
-// Meanwhile at may use the trainer, for example call [Trainer.Score]: the run's guarantee covers the score on a public
-// test set after each of these steps, like the result. See [Group.TrainEvery].
-func (t *Trainer) TrainEvery(ctx context.Context, every int, at func(step int) error, progress func(Progress)) (Result, error) {
-	var only func([]Progress)
-	if progress != nil {
-		only = func(runs []Progress) { progress(runs[0]) }
-	}
-	var call func(run, step int) error
-	if at != nil {
-		call = func(_, step int) error { return at(step) }
-	}
-	return t.result(t.runs().TrainEvery(ctx, every, call, only))
-}
-
-// result returns the result of a training that ended with an error or nil.
-func (t *Trainer) result(err error) (Result, error) {
 	var failed RunErrors
+	err := t.group.Train(ctx, only)
 	if errors.As(err, &failed) {
 		return Result{}, failed[0]
 	}
@@ -64,20 +45,9 @@ func (t *Trainer) result(err error) (Result, error) {
 	return t.group.Result(0)
 }
 
-// runs returns the group, or nil for a nil or zero Trainer: methods of a nil Group return errors.
-func (t *Trainer) runs() *Group {
-	if t == nil {
-		return nil
-	}
-	return t.group
-}
-
-// loaded returns the group's model, or nil for a nil or zero Trainer: methods of a nil Loaded return errors.
-func (t *Trainer) loaded() *Loaded { return t.runs().loaded() }
-
 // Score returns the model's score on public test samples: see [Group.Score].
 func (t *Trainer) Score(ctx context.Context, test Labelled) (float64, error) {
-	score, err := t.runs().Score(ctx, test, 0)
+	score, err := t.group.Score(ctx, test, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -86,24 +56,18 @@ func (t *Trainer) Score(ctx context.Context, test Labelled) (float64, error) {
 
 // Predict returns the model's outputs for all samples: see [Group.Predict].
 func (t *Trainer) Predict(ctx context.Context, data *Data) ([]float32, error) {
-	out, err := t.runs().Predict(ctx, data, 0)
+	out, err := t.group.Predict(ctx, data, 0)
 	if err != nil {
 		return nil, err
 	}
 	return out[0], nil
 }
 
-// CheckTest returns an error that wraps a [*DataError] if the model can't be scored on the test set.
-func (t *Trainer) CheckTest(test Labelled) error { return t.loaded().CheckTest(test) }
-
-// Fallback returns the reasons why engines were passed over, or nil: see [Loaded.Fallback].
-func (t *Trainer) Fallback() error { return t.loaded().Fallback() }
-
 // State returns a copy of the run's state.
-func (t *Trainer) State() (State, error) { return t.runs().State(0) }
+func (t *Trainer) State() (State, error) { return t.group.State(0) }
 
 // Restore replaces the run's state: see [Group.Restore].
-func (t *Trainer) Restore(s State) error { return t.runs().Restore(0, s) }
+func (t *Trainer) Restore(s State) error { return t.group.Restore(0, s) }
 
 // Close frees the memory of run, model and data on the device. A second Close does nothing.
-func (t *Trainer) Close() error { return errors.Join(t.runs().Close(), t.loaded().Close()) }
+func (t *Trainer) Close() error { return errors.Join(t.group.Close(), t.group.model.Close()) }

@@ -26,9 +26,8 @@ func TestTrainHandsOverTheJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _ := newMechanism(s.Privacy)
 	job := e.job
-	if job.Mechanism != m.engine() || job.Optimizer != s.Optimizer.engine() || job.Key == s.Key || job.Trial != 9 {
+	if job.Mechanism != s.Privacy.engine() || job.Optimizer != s.Optimizer.engine() || job.Key == s.Key || job.Trial != 9 {
 		t.Errorf("job %+v doesn't follow from the settings %+v", job, s)
 	}
 	if job.Members == nil || len(job.Members) != 0 {
@@ -37,8 +36,8 @@ func TestTrainHandsOverTheJob(t *testing.T) {
 	if !reflect.DeepEqual(job.Initial, engine.LayoutOf(e.program).Join(e.program.Initial())) {
 		t.Error("the run doesn't begin with the graph's own values")
 	}
-	if !reflect.DeepEqual(result.Event, m.event()) {
-		t.Errorf("event %+v, want %+v", result.Event, m.event())
+	if !reflect.DeepEqual(result.Event, s.Privacy.Event()) {
+		t.Errorf("event %+v, want %+v", result.Event, s.Privacy.Event())
 	}
 	if p := result.Parameters; len(p) != 2 || p[0].Name != "w" || !reflect.DeepEqual(p[1].Shape, []int{1, 3}) || len(p[0].Values) != 6 {
 		t.Errorf("parameters %+v", p)
@@ -214,7 +213,7 @@ func TestCheckTestCountsClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = trainer.CheckTest(threeClouds(t, 6))
+	err = trainer.group.model.CheckTest(threeClouds(t, 6))
 	if err == nil || err.Error() != "test set: 3 classes, but the model's output has 0 values a sample" {
 		t.Errorf("got %v", err)
 	}

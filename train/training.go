@@ -15,15 +15,6 @@ import (
 // run, or can't be saved, is a [*KeepError], and stops the training. Earlier saves remain, and the states of the other
 // runs are saved. TrainKept returns a trace of each run, even with an error.
 func (g *Group) TrainKept(ctx context.Context, keepers []Keeper, progress func([]Progress)) ([]PrivateTrace, error) {
-	if ctx == nil {
-		return nil, errNoContext
-	}
-	end, err := g.begin()
-	if err != nil {
-		return nil, err
-	}
-	t := newTraining(g, slices.Clone(keepers))
-	end()
 	if len(keepers) != len(g.settings) {
 		return nil, &SettingError{"number of keepers", len(keepers), fmt.Sprintf("%d, one for each run", len(g.settings))}
 	}
@@ -32,6 +23,12 @@ func (g *Group) TrainKept(ctx context.Context, keepers []Keeper, progress func([
 			return nil, err
 		}
 	}
+	end, err := g.begin()
+	if err != nil {
+		return nil, err
+	}
+	t := newTraining(g, slices.Clone(keepers))
+	end()
 	if err := t.restore(); err != nil {
 		return t.traces, err
 	}
@@ -52,7 +49,7 @@ type training struct {
 
 	steps  []int       // of each run, at the last reading of progress
 	saved  []int       // the step of each run's last saved state
-	scored []int       // the step of each run's last point, or unvisited
+	scored []int       // the step of each run's last point, or -1
 	marks  []marks     // the steps of each run's points
 	saveAt []time.Time // when the next save of each run is due
 
@@ -73,10 +70,8 @@ func newTraining(g *Group, keepers []Keeper) *training {
 		steps: g.runs.Done(), saved: make([]int, n), scored: make([]int, n),
 	}
 	for i, s := range g.settings {
-		t.saved[i], t.scored[i] = s.first(), unvisited
-		if i < len(keepers) {
-			t.marks[i] = keepers[i].Spacing.marks(s.first(), s.Privacy.Steps)
-		}
+		t.saved[i], t.scored[i] = s.first(), -1
+		t.marks[i] = keepers[i].Spacing.marks(s.first(), s.Privacy.Steps)
 	}
 	return t
 }
@@ -97,11 +92,11 @@ func (t *training) restore() error {
 			continue
 		}
 		t.steps[i], t.saved[i] = state.Step(), state.Step()
-		t.traces[i] = k.trace(s.Trial)
+		t.traces[i] = kept[PrivateTrace](k, traceName(s.Trial))
 		if t.marks[i].every == 0 {
 			continue
 		}
-		for _, p := range k.curve(s.Trial) {
+		for _, p := range kept[[]Point](k, curveName(s.Trial)) {
 			if p.Step <= t.steps[i] && p.Step > t.scored[i] {
 				t.add(i, p)
 			}
@@ -121,13 +116,6 @@ func (t *training) add(i int, p Point) {
 // shows in the steps too.
 func (t *training) mark(ctx context.Context) error {
 	due := func(i int) bool { return t.marks[i].has(t.steps[i]) && t.steps[i] > t.scored[i] }
-	left := false
-	for i := range t.steps {
-		left = left || due(i)
-	}
-	if !left {
-		return nil
-	}
 	var sets []Labelled
 	runs := map[Labelled][]int{} // that are due, by their test set
 	for i, k := range t.keepers {
@@ -138,6 +126,9 @@ func (t *training) mark(ctx context.Context) error {
 			sets = append(sets, k.Curve)
 		}
 		runs[k.Curve] = append(runs[k.Curve], i)
+	}
+	if sets == nil {
+		return nil
 	}
 	for _, set := range sets {
 		scores, err := t.group.Score(ctx, set, runs[set]...)
@@ -175,14 +166,18 @@ func (t *training) run(ctx context.Context, progress func([]Progress)) error {
 			}
 		})
 		marked := t.mark(ctx) // also of runs that reached a mark while another failed
+		var failed RunErrors
+		errors.As(err, &failed)
 		switch {
 		case ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded): // perhaps from a pause at the same time
 			return ctx.Err()
-		case err == nil && t.whole():
+		case err == nil && !t.unfinished(nil, t.steps):
 			return marked
 		case ctx.Err() != nil && err == nil: // at marks before the end
 			return ctx.Err()
-		case ctx.Err() != nil, err != nil && !paused && !t.atMarks(err, until), err != nil && t.ended(err):
+		case ctx.Err() != nil, failed == nil && err != nil && !paused:
+			return err
+		case failed != nil && (!paused && !t.unfinished(failed, until) || !t.unfinished(failed, t.steps)):
 			return err
 		}
 		if err := t.saveDue(); err != nil {
@@ -200,24 +195,10 @@ func (t *training) until() []int {
 	return until
 }
 
-// whole reports whether all runs have taken all their steps.
-func (t *training) whole() bool {
+// unfinished reports whether a run that didn't fail has steps left after the given ones.
+func (t *training) unfinished(failed RunErrors, steps []int) bool {
 	for i, s := range t.group.settings {
-		if t.steps[i] < s.Privacy.Steps {
-			return false
-		}
-	}
-	return true
-}
-
-// atMarks reports whether runs that didn't fail have steps left because their segment ended at a mark.
-func (t *training) atMarks(err error, until []int) bool {
-	var failed RunErrors
-	if !errors.As(err, &failed) {
-		return false
-	}
-	for i, s := range t.group.settings {
-		if failed[i] == nil && until[i] < s.Privacy.Steps {
+		if (failed == nil || failed[i] == nil) && steps[i] < s.Privacy.Steps {
 			return true
 		}
 	}
@@ -253,20 +234,6 @@ func (t *training) pauseAt() time.Time {
 		}
 	}
 	return at
-}
-
-// ended reports whether, after an error of runs, all the others have taken all their steps.
-func (t *training) ended(err error) bool {
-	var failed RunErrors
-	if !errors.As(err, &failed) {
-		return false
-	}
-	for i, s := range t.group.settings {
-		if failed[i] == nil && t.steps[i] < s.Privacy.Steps {
-			return false
-		}
-	}
-	return true
 }
 
 // measure shares the time since the last call among the runs that took steps in it.
