@@ -171,7 +171,10 @@ func (g Grid) noisy(noise float64, c calibration) Space {
 	given := g.costliest()
 	given.NoiseMultiplier = noise
 	found := levelled(g, given, noise, Run.noiseless, c, func(r Run, target func() float64) float64 {
-		return c.division.noise(noise, func() float64 { return r.minNoise(target(), noise, c) })
+		if c.division == EqualNoise {
+			return noise
+		}
+		return r.minNoise(target(), noise, c)
 	})
 	out := slices.Clone(g)
 	for i, candidate := range out {

@@ -64,11 +64,26 @@ func (c *company) none() bool {
 }
 
 // run carries out the plans. Its errors stop all of them; the error of a single plan is in its execution.
-func (c *company) run(ctx context.Context) (err error) {
+func (c *company) run(ctx context.Context) error {
 	if c.none() {
 		return nil
 	}
-	if c.loaded, err = c.load(); err != nil {
+	return c.checked(func() error {
+		for x := range c.left() {
+			if x.begin(); errors.Is(x.err, train.ErrLost) {
+				return x.err
+			}
+		}
+		if err := c.tune(ctx); err != nil {
+			return err
+		}
+		return c.finish(ctx)
+	})
+}
+
+// checked loads the model and the data, for all plans, checks the plans, and then calls do.
+func (c *company) checked(do func() error) (err error) {
+	if c.loaded, err = train.Load(c.Engine, c.Model, c.Data); err != nil {
 		return err
 	}
 	defer func() {
@@ -79,23 +94,7 @@ func (c *company) run(ctx context.Context) (err error) {
 	if err := c.check(); err != nil {
 		return err
 	}
-	for x := range c.left() {
-		if x.begin(); errors.Is(x.err, train.ErrLost) {
-			return x.err
-		}
-	}
-	if err := c.tune(ctx); err != nil {
-		return err
-	}
-	return c.finish(ctx)
-}
-
-// load loads the model and the data, for all plans.
-func (c *company) load() (*train.Loaded, error) {
-	if c.Data == nil {
-		return nil, &train.SettingError{Setting: "data", Want: "some, such as train.NewClassification makes"}
-	}
-	return train.Load(c.Engine, c.Model, c.Data)
+	return do()
 }
 
 // check finds errors that would otherwise end hours of training, before anything is trained.

@@ -29,13 +29,3 @@ func (d Division) validate() error {
 	}
 	return &train.SettingError{Setting: "division of the budget", Value: string(d), Want: fmt.Sprintf("tuner.EqualCost or %q", EqualNoise)}
 }
-
-// noise returns a run's noise from given, the noise of the costliest run, and from the smallest noise with which the
-// run alone costs no more, which equalCost computes. It never falls if one of the two grows, so that [Grid].noisy is
-// monotone.
-func (d Division) noise(given float64, equalCost func() float64) float64 {
-	if d == EqualNoise {
-		return given
-	}
-	return equalCost()
-}

@@ -186,7 +186,6 @@ func TestRunTrialsChecks(t *testing.T) {
 		"beyond":     {background, []int{3}, nil, "number of a trial is 3"},
 		"negative":   {background, []int{-1}, nil, "number of a trial is -1"},
 		"twice":      {background, []int{1, 1}, nil, "each number once"},
-		"no context": {nil, []int{1}, nil, "context"},
 		"cancelled":  {cancelled, []int{1}, nil, "canceled"},
 		"other plan": {background, []int{1}, func(_ *Executor, p *Plan) { p.Private.Trials = p.Private.Trials[:2] }, otherPlan},
 		"other data": {background, []int{1}, func(e *Executor, _ *Plan) { e.Data = labelled(t, 199, 1).Data }, "number of samples is 200"},

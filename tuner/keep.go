@@ -66,7 +66,7 @@ func privateOf(i int, o outcome) PrivateOutcome {
 	return PrivateOutcome{Trial: i, Score: r.Score, Diverged: r.Diverged, Failure: r.Failure, Trace: train.PrivateTrace{Seconds: r.Seconds}}
 }
 
-// outcomeOf returns a kept outcome, without its model.
+// outcomeOf returns an outcome from its saved form, without its model.
 func (x *execution) outcomeOf(k PrivateOutcome) outcome {
 	o := outcome{record: PrivateTrial{
 		Trial: x.plan.Private.Trials[k.Trial], Score: k.Score, Diverged: k.Diverged, Failure: k.Failure, Seconds: k.Trace.Seconds,

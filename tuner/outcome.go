@@ -83,13 +83,7 @@ func (x *execution) believe(o PrivateOutcome) (outcome, error) {
 	case !(o.Trace.Seconds >= 0) || !finite(o.Trace.Seconds): // which JSON can't keep
 		return wrong("it took %v seconds", o.Trace.Seconds)
 	}
-	out := outcome{record: PrivateTrial{
-		Trial: x.plan.Private.Trials[o.Trial], Score: o.Score, Diverged: o.Diverged, Failure: o.Failure,
-		Seconds: o.Trace.Seconds,
-	}}
-	if o.Failure != "" {
-		out.err = errors.New(o.Failure)
-	}
+	out := x.outcomeOf(o)
 	if !has || !x.plan.Settings.needsModels() {
 		if o.Parameters != nil {
 			return wrong("it has parameters, and none are wanted")

@@ -186,12 +186,6 @@ func (p Plan) final(c Candidate) train.Settings {
 	}
 }
 
-// String describes the public part of the plan.
-func (p Plan) String() string { return p.Settings.String() }
-
-// GoString is [Plan.String], so that no format prints the private part by accident.
-func (p Plan) GoString() string { return p.String() }
-
 // String reveals nothing, so that no format prints the draws by accident.
 func (PrivateDraws) String() string { return "private" }
 

@@ -199,7 +199,7 @@ func TestPlanKeepsItsDrawsPrivate(t *testing.T) {
 	if b, _ := json.Marshal(other); string(a) != string(b) {
 		t.Errorf("JSON holds private draws:\n%s\n%s", a, b)
 	}
-	if text := public.String(); !strings.Contains(text, "variant1") || !strings.Contains(text, "0.2") {
+	if text := fmt.Sprint(public); !strings.Contains(text, "variant1") || !strings.Contains(text, "0.2") {
 		t.Errorf("it doesn't tell the public part: %s", text)
 	}
 }

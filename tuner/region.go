@@ -340,12 +340,3 @@ func (r Region) noisy(noise float64, _ calibration) Space {
 	r.Line.Slope = min(0.5/(noise*noise), math.MaxFloat64)
 	return r
 }
-
-// String lists the values of each hyperparameter.
-func (r Region) String() string {
-	var texts []string
-	for _, p := range r.Parameters() {
-		texts = append(texts, p.Name+" "+p.Values.String())
-	}
-	return "a region: " + strings.Join(texts, "; ")
-}

@@ -3,7 +3,6 @@ package tuner
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/train"
@@ -151,15 +150,16 @@ func (s Settings) HoldOutEvent() accountant.Event {
 }
 
 // runs returns the event of trials and final run for a unit.
-func (s Settings) runs() accountant.Event { return s.ofUnits(s.sampleEvent()) }
-
-// sampleEvent returns the event of trials and final run for one sample.
-func (s Settings) sampleEvent() accountant.Event {
+func (s Settings) runs() accountant.Event {
 	var trial, final accountant.Event = accountant.MaxOver{}, accountant.MaxOver{} // accountants refuse it
 	if s.spaceIsValue() {
 		trial, final = s.Space.trial(), s.Space.final()
 	}
-	return s.Method.event(s.SubsetRate, s.Repetitions, trial, final)
+	e := s.Method.event(s.SubsetRate, s.Repetitions, trial, final)
+	if s.RowsPerUnit == 0 || s.RowsPerUnit == 1 {
+		return e
+	}
+	return accountant.GroupOf{Event: e, Size: s.RowsPerUnit}
 }
 
 // FinalLearningRate returns the learning rate of the final run if tuned is the winning trial's. For DP-SGD, with
@@ -234,22 +234,4 @@ func (s Settings) optimizer(learningRate float64) train.Optimizer {
 	o := s.Optimizer
 	o.LearningRate = learningRate
 	return o
-}
-
-// String describes the settings in a few lines of plain text.
-func (s Settings) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "method: %s\n", s.Method)
-	if s.Method != Baseline {
-		fmt.Fprintf(&b, "subset rate: %v (nominally %.0f of %d samples)\n", s.SubsetRate, s.trialSize(), s.Samples)
-	}
-	if s.holdsOut() {
-		fmt.Fprintf(&b, "held out: %v of the samples, for scores with noise multiplier %v\n", s.HoldOut.Rate, s.HoldOut.NoiseMultiplier)
-	}
-	distribution := strings.TrimPrefix(fmt.Sprintf("%#v", s.Repetitions), "accountant.")
-	fmt.Fprintf(&b, "trials: K ~ %s, drawn from %v, %s\n", distribution, s.Space, s.Optimizer)
-	if s.Method != Baseline {
-		fmt.Fprintf(&b, "final run: nominally %.0f samples, learning rate x %.6g\n", s.finalSize(), s.FinalLearningRate(1))
-	}
-	return b.String()
 }

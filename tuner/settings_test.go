@@ -93,19 +93,6 @@ func TestEvent(t *testing.T) {
 	}
 }
 
-func TestSettingsString(t *testing.T) {
-	s := settings(Variant1, 15)
-	s.SubsetRate, s.Samples = 0.1, 60000
-	want := `method: variant1
-subset rate: 0.1 (nominally 6000 of 60000 samples)
-trials: K ~ Poisson{Mean:15}, drawn from 3 candidates, dp-sgd
-final run: nominally 54000 samples, learning rate x 9
-`
-	if got := s.String(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
 func TestWithNoiseMultiplierCopies(t *testing.T) {
 	space := grid(settings(Variant1, 1))
 	space.WithNoiseMultiplier(99)

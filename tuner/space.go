@@ -22,8 +22,6 @@ type Candidate struct {
 
 // Space is the set of candidates that trials draw from, independently and with replacement: a [Grid] or a [Region].
 type Space interface {
-	// String describes the space.
-	String() string
 	// LearningRates returns the minimum and the maximum of the trials' learning rates.
 	LearningRates() (low, high float64)
 
@@ -226,9 +224,6 @@ func (g Grid) LearningRates() (low, high float64) {
 	byRate := func(a, b Candidate) int { return cmp.Compare(a.LearningRate, b.LearningRate) }
 	return slices.MinFunc(g, byRate).LearningRate, slices.MaxFunc(g, byRate).LearningRate
 }
-
-// String returns the number of candidates.
-func (g Grid) String() string { return fmt.Sprintf("%d candidates", len(g)) }
 
 func (s Settings) validateCandidate(c Candidate) error {
 	if err := s.privacy(c, float64(s.Samples)).Validate(); err != nil {

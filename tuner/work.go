@@ -61,9 +61,6 @@ type PlanError struct {
 func (e *PlanError) Error() string { return fmt.Sprintf("plan %d: %v", e.Plan, e.Err) }
 func (e *PlanError) Unwrap() error { return e.Err }
 
-// errNoContext is the error of a missing context.
-var errNoContext = &train.SettingError{Setting: "context", Want: "one; context.Background() is never cancelled"}
-
 // RunAll carries out several plans side by side. First the trials of all plans train in groups of at most 64, which may
 // have trials of several plans, then the final runs of all plans. The results are in the order of work. Each equals the
 // result of [Executor.Run] for this plan alone, except for the times in its private part. The same holds for the
@@ -82,9 +79,6 @@ var errNoContext = &train.SettingError{Setting: "context", Want: "one; context.B
 // Give each plan its own key: see [NewPlan]. Until RunAll returns, it holds the draws and the best model of every plan,
 // besides the runs of a group.
 func (e Executor) RunAll(ctx context.Context, work ...Work) ([]Result, error) {
-	if ctx == nil {
-		return nil, errNoContext
-	}
 	c := newCompany(e, work)
 	if err := c.run(ctx); err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package tuner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -19,9 +18,6 @@ import (
 // diverges is an outcome. A lost device, a cancelled context, and a plan or data that don't fit are errors without
 // outcomes.
 func (e Executor) RunTrials(ctx context.Context, plan Plan, trials []int) (out []PrivateOutcome, err error) {
-	if ctx == nil {
-		return nil, errNoContext
-	}
 	c := newCompany(e, []Work{{Plan: plan, Keeper: train.Keeper{Curve: e.Keeper.Curve}, Progress: e.Progress}})
 	x := c.plans[0]
 	if x.err != nil {
@@ -31,37 +27,32 @@ func (e Executor) RunTrials(ctx context.Context, plan Plan, trials []int) (out [
 	if err := x.checkNumbers(trials); err != nil {
 		return nil, err
 	}
-	if c.loaded, err = c.load(); err != nil {
+	err = c.checked(func() error {
+		if x.err != nil {
+			return x.err
+		}
+		x.meter = newMeter(x.plan, x.progress)
+		x.meter.state.Total = 0
+		for _, i := range trials {
+			x.meter.state.Total += work(x.plan.trial(i).Privacy)
+		}
+		for group := range slices.Chunk(trials, maxTogether) {
+			runs := make([]train.Run, len(group))
+			for k, i := range group {
+				runs[k] = x.run(i)
+			}
+			trained, err := c.loaded.TrainAll(ctx, c.Test, runs...)
+			if err != nil {
+				return fmt.Errorf("trials stopped: %w", err)
+			}
+			for k, i := range group {
+				out = append(out, x.privateOutcome(i, trained[k]))
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
-	}
-	defer func() {
-		if unclosed := c.loaded.Close(); unclosed != nil {
-			out, err = nil, errors.Join(err, unclosed)
-		}
-	}()
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	if x.err != nil {
-		return nil, x.err
-	}
-	x.meter = newMeter(x.plan, x.progress)
-	x.meter.state.Total = 0
-	for _, i := range trials {
-		x.meter.state.Total += work(x.plan.trial(i).Privacy)
-	}
-	for group := range slices.Chunk(trials, maxTogether) {
-		runs := make([]train.Run, len(group))
-		for k, i := range group {
-			runs[k] = x.run(i)
-		}
-		trained, err := c.loaded.TrainAll(ctx, c.Test, runs...)
-		if err != nil {
-			return nil, fmt.Errorf("trials stopped: %w", err)
-		}
-		for k, i := range group {
-			out = append(out, x.privateOutcome(i, trained[k]))
-		}
 	}
 	return out, nil
 }
