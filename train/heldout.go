@@ -208,9 +208,6 @@ func (h *HeldOut) Inputs() *Data {
 	return h.data
 }
 
-// PrivateSamples returns the number of held-out samples.
-func (h *HeldOut) PrivateSamples() int { return len(h.rows) }
-
 func (h *HeldOut) outputs() int { return h.width }
 
 func (h *HeldOut) scorable() error { return nil }
