@@ -72,10 +72,21 @@ type lowerOrError struct {
 	err   error
 }
 
+// isRun reports whether an event in normal form is a training run, or a choice among several.
+func isRun(e Event) bool {
+	return !holds(e, func(part Event) bool {
+		switch part.(type) {
+		case Gaussian, PoissonSampled, SelfComposed, Composed, MaxOver, OneOf, GroupOf:
+			return false
+		}
+		return true
+	})
+}
+
 // profile takes events in normal form apart, as Baseline, Variant1 and Variant2 compose them. It is one function,
 // because it looks at several levels of an event at once.
 func (a attaining) profile(e Event) (profile, error) {
-	if e.run() {
+	if isRun(e) {
 		return a.lower(e)
 	}
 	switch e := e.(type) {
@@ -103,7 +114,7 @@ func (a attaining) profile(e Event) (profile, error) {
 // worstOrder returns the worst order for a tuning run on a sample of the data of rate q, before a final run on the rest
 // of the data or on all.
 func (a attaining) worstOrder(tune SelectBest, q float64, final Event, onRest bool) (profile, error) {
-	if !tune.Event.run() || !final.run() {
+	if !isRun(tune.Event) || !isRun(final) {
 		return nil, errNoOrder
 	}
 	k := tune.Repetitions.law()

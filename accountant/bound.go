@@ -84,13 +84,16 @@ func smallest(e Event, o Options, delta float64, get func(bound) Guarantee, valu
 	if err != nil {
 		return Guarantee{}, err
 	}
-	var best Guarantee
-	for i, b := range bounds(e, o, delta) {
+	return smallestOf(bounds(e, o, delta), get, value).in(o.Mode, e), nil
+}
+
+func smallestOf(all []bound, get func(bound) Guarantee, value func(Guarantee) float64) (best Guarantee) {
+	for i, b := range all {
 		if g := get(b); i == 0 || value(g) < value(best) {
 			best = g
 		}
 	}
-	return best.in(o.Mode, e), nil
+	return best
 }
 
 // in returns g as a guarantee of a mode for an event.
@@ -141,12 +144,7 @@ func (b shardsBound) delta(epsilon float64) Guarantee {
 
 func (b shardsBound) costliest(get func(bound) Guarantee, value func(Guarantee) float64) (costliest Guarantee) {
 	for i, shard := range b {
-		var best Guarantee
-		for k, one := range shard {
-			if g := get(one); k == 0 || value(g) < value(best) {
-				best = g
-			}
-		}
+		best := smallestOf(shard, get, value)
 		if i == 0 || value(best) > value(costliest) {
 			costliest = best
 		}

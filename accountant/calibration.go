@@ -18,9 +18,6 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 	if err := checkEpsilon(epsilon); err != nil {
 		return 0, err
 	}
-	if event == nil {
-		return 0, errNoEvent
-	}
 	search := noiseSearch{tolerance: fine, start: 1, stride: 4}
 	if o.mode() == Best { // noise that is enough in the faster mode Tight is enough here, and not far off
 		search.tolerance = coarse
@@ -191,9 +188,6 @@ func CalibrateNoiseToLine(c float64, o Options, event func(noiseMultiplier float
 	if err := checkLine(c); err != nil {
 		return 0, err
 	}
-	if event == nil {
-		return 0, errNoEvent
-	}
 	return noiseSearch{tolerance: fine, start: 1, stride: 4}.smallest(func(noise float64) (float64, error) {
 		slope, err := slopeOf(event(noise), o)
 		return slope - c, err
@@ -206,9 +200,6 @@ func CalibrateNoiseToLine(c float64, o Options, event func(noiseMultiplier float
 func CalibrateSteps(epsilon, delta float64, o Options, event func(steps int) Event) (int, error) {
 	if err := checkEpsilon(epsilon); err != nil {
 		return 0, err
-	}
-	if event == nil {
-		return 0, errNoEvent
 	}
 	known := 0
 	if o.mode() == Best { // steps that the faster mode Tight allows are allowed here
@@ -232,9 +223,6 @@ func CalibrateStepsToLine(c float64, o Options, event func(steps int) Event) (in
 	if err := checkLine(c); err != nil {
 		return 0, err
 	}
-	if event == nil {
-		return 0, errNoEvent
-	}
 	return largestCount(0, func(steps int) (bool, error) {
 		slope, err := slopeOf(event(steps), o)
 		return slope <= c, err
@@ -247,8 +235,6 @@ const (
 	// MaxSteps is the largest number of steps that calibration tries.
 	MaxSteps = 1 << 53
 )
-
-var errNoEvent = fmt.Errorf("%w function of events: nil; give one that returns the event to calibrate", ErrInvalid)
 
 func checkLine(c float64) error {
 	if !(c >= 0) || math.IsInf(c, 1) {

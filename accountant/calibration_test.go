@@ -91,19 +91,6 @@ func TestCalibrationLimits(t *testing.T) {
 	}
 }
 
-// A function of events that is missing is an error like any other argument.
-func TestCalibrationOfNoFunction(t *testing.T) {
-	_, noise := CalibrateNoise(1, 1e-5, Options{Mode: Best}, nil)
-	_, steps := CalibrateSteps(1, 1e-5, Options{Mode: Paper}, nil)
-	_, line := CalibrateNoiseToLine(1, Options{Mode: Paper}, nil)
-	_, lineSteps := CalibrateStepsToLine(1, Options{Mode: Paper}, nil)
-	for _, err := range []error{noise, steps, line, lineSteps} {
-		if !errors.Is(err, ErrInvalid) {
-			t.Errorf("%v: want ErrInvalid", err)
-		}
-	}
-}
-
 // The zero mode is Best everywhere, and searches take the same path: results have the same bits.
 func TestZeroOptionsAreTheBestBounds(t *testing.T) {
 	run := func(noise float64) Event { return DPSGD(0.1, noise, 20) }

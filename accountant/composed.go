@@ -30,9 +30,6 @@ func (c Composed) check(path string) error { return checkParts(path, c.Events) }
 func (s SelfComposed) free() bool { return s.Count == 0 || s.Event.free() }
 func (c Composed) free() bool     { return every(c.Events, Event.free) }
 
-func (s SelfComposed) run() bool { return s.Event.run() }
-func (c Composed) run() bool     { return every(c.Events, Event.run) }
-
 func (s SelfComposed) curve(r *curves) renyi.Curve { return s.Event.curve(r).Times(s.Count) }
 
 func (c Composed) curve(r *curves) renyi.Curve {

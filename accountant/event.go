@@ -22,8 +22,6 @@ type Event interface {
 	// free reports whether the event provably ignores its data. Every other event contains, or may contain, a release
 	// with Gaussian noise, which no finite epsilon covers at delta 0.
 	free() bool
-	// run reports whether the event is a training run, or a choice among several.
-	run() bool
 	// curve returns the event's Rényi curve, by one theorem for each kind of event.
 	curve(r *curves) renyi.Curve
 	// pair returns a pair that dominates the event. Call [profiler.pair] instead, which computes each pair once.

@@ -23,8 +23,6 @@ func (g Gaussian) check(path string) error {
 
 func (Gaussian) free() bool { return false }
 
-func (Gaussian) run() bool { return true }
-
 func (g Gaussian) curve(r *curves) renyi.Curve { return renyi.Gaussian(g.NoiseMultiplier, r.high) }
 
 func (g Gaussian) pair(r *profiler) (*pld.Pair, error) {

@@ -296,8 +296,6 @@ func sampledRows(n int, q float64) []rowsWeight {
 
 func (g GroupOf) free() bool { return g.Event.free() }
 
-func (g GroupOf) run() bool { return g.Event.run() }
-
 // [spread] leaves groups around steps alone, so the methods below see no other group.
 
 func (g GroupOf) curve(r *curves) renyi.Curve {

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/dptrain/dptrain/accountant/internal/pld"
@@ -19,12 +20,7 @@ type RDPLine struct {
 	Orders Orders
 }
 
-func (l RDPLine) orders() Orders {
-	if l.Orders == (Orders{}) {
-		return defaultOrders
-	}
-	return l.Orders
-}
+func (l RDPLine) orders() Orders { return cmp.Or(l.Orders, defaultOrders) }
 
 func (l RDPLine) check(path string) error {
 	if !(l.Slope >= 0) || math.IsInf(l.Slope, 1) {
@@ -37,8 +33,6 @@ func (l RDPLine) check(path string) error {
 }
 
 func (l RDPLine) free() bool { return l.Slope == 0 } // a divergence of 0 at one order leaves no difference
-
-func (RDPLine) run() bool { return false }
 
 func (l RDPLine) curve(r *curves) renyi.Curve {
 	return renyi.Line(l.Slope, renyi.Orders(l.orders()), r.high)

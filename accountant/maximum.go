@@ -42,9 +42,6 @@ func (p Parallel) check(path string) error {
 func (m MaxOver) free() bool  { return every(m.Events, Event.free) }
 func (p Parallel) free() bool { return every(p.Events, Event.free) }
 
-func (m MaxOver) run() bool { return every(m.Events, Event.run) }
-func (Parallel) run() bool  { return false }
-
 func (m MaxOver) curve(r *curves) renyi.Curve  { return r.maximum(m.Events) }
 func (p Parallel) curve(r *curves) renyi.Curve { return r.maximum(p.Events) }
 

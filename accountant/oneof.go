@@ -82,11 +82,6 @@ func (o OneOf) free() bool {
 	return every(events, Event.free)
 }
 
-func (o OneOf) run() bool {
-	events, _ := o.drawn()
-	return every(events, Event.run)
-}
-
 func (o OneOf) curve(r *curves) renyi.Curve {
 	events, probabilities := o.charged()
 	if !r.tight {

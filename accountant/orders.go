@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/dptrain/dptrain/internal/renyi"
@@ -19,9 +20,7 @@ type Orders struct {
 var defaultOrders = Orders{Low: 2, High: 256}
 
 func (o Orders) check() (Orders, error) {
-	if o == (Orders{}) {
-		return defaultOrders, nil
-	}
+	o = cmp.Or(o, defaultOrders)
 	if o.Low < 2 || o.High < o.Low || o.High > MaxOrder {
 		return o, fmt.Errorf("%w orders %d to %d: want 2 <= low <= high <= %d", ErrInvalid, o.Low, o.High, MaxOrder)
 	}

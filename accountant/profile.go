@@ -28,32 +28,24 @@ func (b profileBound) delta(epsilon float64) Guarantee {
 
 // epsilon returns the upper end of the bracket, at which the profile was evaluated and is at most delta.
 func (b profileBound) epsilon(delta float64) Guarantee {
-	upper := quick(b.profile)
+	upper, slow := quick(b.profile)
 	_, high := bracket(func(epsilon float64) float64 { return padded(upper.DeltaAt(epsilon)) }, delta)
-	if slow(b.profile) && high > 0 && !math.IsInf(high, 1) {
+	if slow && high > 0 && !math.IsInf(high, 1) {
 		high = narrowDown(func(epsilon float64) float64 { return padded(b.profile.DeltaAt(epsilon)) }, delta, high)
 	}
 	return Guarantee{Epsilon: high, Delta: delta, Bound: b.name}
 }
 
-// slow reports whether a profile has a quick form.
-func slow(p profile) bool {
-	switch p.(type) {
-	case *pld.Plan, rowsProfile:
-		return true
-	}
-	return false
-}
-
-// quick returns a profile that is at least p and takes less time.
-func quick(p profile) profile {
+// quick returns a profile that is at least p and takes less time, and whether it isn't p itself.
+func quick(p profile) (quicker profile, slow bool) {
 	switch p := p.(type) {
 	case *pld.Plan:
-		return p.Pairs
+		return p.Pairs, true
 	case rowsProfile:
-		return p.quick()
+		p.alone, _ = quick(p.alone)
+		return p, true
 	}
-	return p
+	return p, false
 }
 
 // narrowDown returns an epsilon of at most high at which deltaAt is at most delta. It expects the smallest such epsilon

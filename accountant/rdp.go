@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -14,9 +15,7 @@ type Curve []float64
 // Slope returns the smallest s with c[a] <= s·a at every order of o that the curve has. It is the slope of the line in
 // the paper's random search ([random_search]). A zero o means orders 2 to 256.
 func (c Curve) Slope(o Orders) float64 {
-	if o == (Orders{}) {
-		o = defaultOrders
-	}
+	o = cmp.Or(o, defaultOrders)
 	s := 0.0
 	for a := o.Low; a <= min(o.High, len(c)-1); a++ {
 		s = math.Max(s, c[a]/float64(a))

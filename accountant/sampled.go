@@ -65,8 +65,6 @@ func (s sampledStep) variance() float64 {
 
 func (p PoissonSampled) free() bool { return p.SamplingProbability == 0 || p.Event.free() }
 
-func (p PoissonSampled) run() bool { return p.Event.run() }
-
 func (p PoissonSampled) curve(r *curves) renyi.Curve {
 	if s, ok := gaussianStep(p); ok {
 		return r.step(s)

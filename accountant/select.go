@@ -26,8 +26,6 @@ func (s SelectBest) check(path string) error {
 
 func (s SelectBest) free() bool { return s.Event.free() }
 
-func (SelectBest) run() bool { return false }
-
 func (s SelectBest) curve(r *curves) renyi.Curve {
 	o := renyi.Orders(r.orders)
 	c := s.Repetitions.tuned(s.Event.curve(r), func() []float64 { return r.deltaHat(s.Event) }, o)

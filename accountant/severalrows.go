@@ -32,8 +32,6 @@ func (s severalRows) check(path string) error { return checkParts(path, s.Apart.
 
 func (s severalRows) free() bool { return every(s.Apart.Events, Event.free) }
 
-func (severalRows) run() bool { return false }
-
 func (s severalRows) curve(r *curves) renyi.Curve {
 	return renyi.Minimum(s.Together.curve(r), s.Apart.curve(r))
 }
@@ -68,7 +66,7 @@ func (s severalRows) pair(r *profiler) (*pld.Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := split.Pair(pld.Chain{One: alone, Rows: s.Rows})
+	d, err := split.Pair(alone, s.Rows)
 	return r.chargeEach(d, err, 64*len(split.Pairs))
 }
 
@@ -98,10 +96,4 @@ type rowsProfile struct {
 // DeltaAt returns the smaller delta.
 func (p rowsProfile) DeltaAt(epsilon float64) float64 {
 	return math.Min(p.split.DeltaAt(epsilon), pld.Chained(p.alone.DeltaAt, p.rows, epsilon))
-}
-
-// quick returns a profile that is at least p and takes less time.
-func (p rowsProfile) quick() profile {
-	p.alone = quick(p.alone)
-	return p
 }

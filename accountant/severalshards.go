@@ -14,7 +14,6 @@ func (s severalShards) composed() Composed { return Composed(s) }
 
 func (s severalShards) check(path string) error             { return s.composed().check(path) }
 func (s severalShards) free() bool                          { return s.composed().free() }
-func (severalShards) run() bool                             { return false }
 func (s severalShards) curve(r *curves) renyi.Curve         { return s.composed().curve(r) }
 func (s severalShards) pair(r *profiler) (*pld.Pair, error) { return s.composed().pair(r) }
 func (s severalShards) variance(d *deviations) float64      { return s.composed().variance(d) }

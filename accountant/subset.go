@@ -26,8 +26,6 @@ func (s SubsetThenRest) free() bool {
 	return (s.SamplingProbability == 0 || s.Tune.free()) && (s.SamplingProbability == 1 || s.Base.free())
 }
 
-func (SubsetThenRest) run() bool { return false }
-
 func (s SubsetThenRest) curve(r *curves) renyi.Curve {
 	return renyi.Subset(s.Tune.curve(r), s.Base.curve(r), s.SamplingProbability, r.tight)
 }

@@ -1,5 +1,5 @@
 /*
-Package pld bounds privacy by privacy-loss distributions. [Gaussians] returns the [Pair] of a DP-SGD run. [Composed],
+Package pld bounds privacy by privacy-loss distributions. [Rows] returns the [Pair] of a DP-SGD run. [Composed],
 [Pair.Power], [Sampled], [Maximum], [Minimum], [Subset] and [Selection] make new pairs from pairs. [NewPlan] bounds the
 cost of tuning and final training together, and [NewWorstOrder] computes their cost under the worst order found. Methods
 DeltaAt return delta at epsilon. The package knows no events: package accountant chooses the operation for each event.

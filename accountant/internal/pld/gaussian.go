@@ -195,12 +195,19 @@ func normalBelow(t float64) float64 { return math.Erfc(-t/math.Sqrt2) / 2 }
 // SampledGaussianVariance estimates the variance of one step's loss halfway between P and Q, by quadrature. It is only
 // used to choose grids, so its error can make a bound looser but not wrong.
 func SampledGaussianVariance(rate, noise float64) float64 {
-	const nodes, reach = 1000, 12
+	const reach = 12
+	return halfwayVariance(-reach, 1/noise+2*reach, func(t float64) float64 { return sampledLoss(rate, t/noise-0.5/noise/noise) })
+}
+
+// halfwayVariance estimates the variance halfway between P and Q of a loss that is a function of the standard
+// deviations t, from the nodes in an interval of the given width.
+func halfwayVariance(low, width float64, loss func(t float64) float64) float64 {
+	const nodes = 1000
 	var losses, weights [nodes]float64
 	largest := math.Inf(-1)
 	for i := range nodes {
-		t := (float64(i)+0.5)/nodes*(1/noise+2*reach) - reach // in standard deviations
-		losses[i] = sampledLoss(rate, t/noise-0.5/noise/noise)
+		t := low + (float64(i)+0.5)/nodes*width
+		losses[i] = loss(t)
 		weights[i] = -t*t/2 + losses[i]/2
 		largest = math.Max(largest, weights[i])
 	}
@@ -215,26 +222,6 @@ func SampledGaussianVariance(rate, noise float64) float64 {
 // finePoints is the number of grid points in a standard deviation of one step's losses. Rounding losses to n points
 // raises their variance by a relative 1/(6 n^2), which raises epsilon by about half as much.
 const finePoints = 32
-
-// Gaussians returns a pair, on a grid of the given step, for count runs of a Gaussian mechanism with the given sampling
-// rate and noise multiplier. It composes them on a grid of their own that is finer by an integer factor. each is the
-// work, in products of two masses for each mass of the result; it is 0 if rate or count is 0.
-func Gaussians(g Grid, rate, noise float64, count int) (d *Pair, each int, err error) {
-	if rate == 0 || count == 0 {
-		return Neutral(g), 0, nil
-	}
-	if noise == 0 {
-		return nil, 0, ErrTooWide
-	}
-	if rate = math.Max(rate, leastRate); rate > mostRate {
-		rate = 1
-	}
-	if rate == 1 { // count Gaussians are one with less noise
-		noise *= (1 - 0x1p-50) / math.Sqrt(float64(count)) // rounded down
-		count = 1
-	}
-	return composedSteps(gaussianGrid(rate, noise), func() float64 { return SampledGaussianVariance(rate, noise) }, g, count)
-}
 
 // gaussianGrid returns sampledGaussian as a function of the grid.
 func gaussianGrid(rate, noise float64) gridMaker {

@@ -110,11 +110,17 @@ func Maximum(pairs []*Pair) (*Pair, error) {
 	return onBoth(maximumSide, pairs...)
 }
 
-func maximumSide(sides []*side) (*side, error) {
-	low, high := sides[0].low, sides[0].high()
+// span returns the lowest and the highest position of a loss of several sides.
+func span(sides []*side) (low, high int) {
+	low, high = sides[0].low, sides[0].high()
 	for _, s := range sides[1:] {
 		low, high = min(low, s.low), max(high, s.high())
 	}
+	return low, high
+}
+
+func maximumSide(sides []*side) (*side, error) {
+	low, high := span(sides)
 	if high-low >= 2*mostPoints {
 		return nil, ErrTooFine
 	}

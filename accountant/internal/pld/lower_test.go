@@ -90,7 +90,7 @@ func TestLowLawIsBelow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		high, _, err := Gaussians(by(0.01), c.rate, c.noise, c.count)
+		high, _, err := Rows(by(0.01), c.rate, c.noise, 1, c.count)
 		if err != nil {
 			t.Fatal(err)
 		}

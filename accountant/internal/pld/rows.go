@@ -272,23 +272,9 @@ func (r *rowsLoss) grid(on Grid, reach float64) (*lossGrid, error) {
 }
 
 // variance estimates the variance of the loss halfway between P and Q, like SampledGaussianVariance.
-func (r *rowsLoss) variance(reach float64) float64 {
-	const nodes = 1000
-	low, high := -reach, r.limit(reach)
-	var losses, weights [nodes]float64
-	largest := math.Inf(-1)
-	for i := range nodes {
-		t := low + (float64(i)+0.5)/nodes*(high-low)
-		losses[i], _, _ = r.at(t)
-		weights[i] = -t*t/2 + losses[i]/2
-		largest = math.Max(largest, weights[i])
-	}
-	var m0, m1, m2 float64
-	for i, l := range losses {
-		w := math.Exp(weights[i] - largest)
-		m0, m1, m2 = m0+w, m1+w*l, m2+w*l*l
-	}
-	return math.Max(0, m2/m0-m1/m0*m1/m0)
+func (r *rowsLoss) variance() float64 {
+	const reach = 12
+	return halfwayVariance(-reach, r.limit(reach)+reach, func(t float64) float64 { loss, _, _ := r.at(t); return loss })
 }
 
 // RowsVariance estimates the variance of one step's loss halfway between P and Q, as SampledGaussianVariance does for
@@ -297,7 +283,7 @@ func RowsVariance(rate, noise float64, rows int) float64 {
 	if rate, noise, rows = clampRows(rate, noise, rows); rows == 1 {
 		return SampledGaussianVariance(rate, noise)
 	}
-	return newRowsLoss(rate, noise, rows, 1e-20).variance(12)
+	return newRowsLoss(rate, noise, rows, 1e-20).variance()
 }
 
 // clampRows moves a rate near 0 or 1 to the end, upwards, and turns rows that are all sampled into one.
@@ -308,15 +294,24 @@ func clampRows(rate, noise float64, rows int) (float64, float64, int) {
 	return rate, noise, rows
 }
 
-// Rows is like [Gaussians] for a unit with several rows: it returns a pair that dominates count runs of a Gaussian
-// mechanism with any of these rows against none of them.
+// Rows returns a pair, on a grid of the given step, for count runs of a Gaussian mechanism with the given sampling rate
+// and noise multiplier, with any of a unit's rows against none of them. It composes them on a grid of their own that is
+// finer by an integer factor. each is the work, in products of two masses for each mass of the result; it is 0 if rate
+// or count is 0.
 func Rows(g Grid, rate, noise float64, rows, count int) (d *Pair, each int, err error) {
-	if rate == 0 || count == 0 || noise == 0 {
-		return Gaussians(g, rate, noise, count)
+	if rate == 0 || count == 0 {
+		return Neutral(g), 0, nil
 	}
-	if rate, noise, rows = clampRows(rate, noise, rows); rows == 1 {
-		return Gaussians(g, rate, noise, count)
+	if noise == 0 {
+		return nil, 0, ErrTooWide
 	}
-	r := newRowsLoss(rate, noise, rows, g.tail()/float64(count))
-	return composedSteps(r.grid, func() float64 { return r.variance(12) }, g, count)
+	if rate, noise, rows = clampRows(rate, noise, rows); rows > 1 {
+		r := newRowsLoss(rate, noise, rows, g.tail()/float64(count))
+		return composedSteps(r.grid, r.variance, g, count)
+	}
+	if rate == 1 { // count Gaussians are one with less noise
+		noise *= (1 - 0x1p-50) / math.Sqrt(float64(count)) // rounded down
+		count = 1
+	}
+	return composedSteps(gaussianGrid(rate, noise), func() float64 { return SampledGaussianVariance(rate, noise) }, g, count)
 }

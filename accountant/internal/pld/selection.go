@@ -11,9 +11,9 @@ import (
 // A Selection bounds the best of K runs of a mechanism: given K >= 1 each direction's divergence is at most
 // J(e^epsilon) of its [ordering], and K = 0 adds P(K=0) (1 - e^epsilon)_+.
 type Selection struct {
-	removal, addition *ordering
-	none              float64 // P(K=0)
-	copies            float64 // E K, or 1: how often a mass of a run may count
+	orders [2]*ordering // of removal and of addition
+	none   float64      // P(K=0)
+	copies float64      // E K, or 1: how often a mass of a run may count
 }
 
 // NewSelection bounds the best of K runs of a mechanism that d dominates, by cells of at most the given number of
@@ -21,9 +21,9 @@ type Selection struct {
 func NewSelection(d *Pair, k repetitions.Distribution, cells int) *Selection {
 	s := &Selection{none: k.None(), copies: math.Max(1, math.Exp(k.LogSlope(0)))}
 	atOnce(func() {
-		s.removal = newOrdering(d.removal, k, cells)
+		s.orders[0] = newOrdering(d.removal, k, cells)
 	}, func() {
-		s.addition = newOrdering(d.addition, k, cells)
+		s.orders[1] = newOrdering(d.addition, k, cells)
 	})
 	return s
 }
@@ -46,7 +46,6 @@ func (s *Selection) at(direction int, epsilon float64) float64 {
 
 // atAll bounds a direction's divergence at several epsilons.
 func (s *Selection) atAll(direction int, epsilons []float64) []float64 {
-	o := s.direction(direction)
 	bounds := make([]float64, len(epsilons))
 	for i, epsilon := range epsilons {
 		epsilon = math.Min(epsilon, LargestLoss) // no divergence grows
@@ -54,7 +53,7 @@ func (s *Selection) atAll(direction int, epsilons []float64) []float64 {
 	}
 	var calls []func()
 	for some := range slices.Chunk(bounds, lanes) {
-		calls = append(calls, func() { o.worst(some) })
+		calls = append(calls, func() { s.orders[direction].worst(some) })
 	}
 	atOnce(calls...)
 	for i, epsilon := range epsilons {
@@ -63,16 +62,9 @@ func (s *Selection) atAll(direction int, epsilons []float64) []float64 {
 	return bounds
 }
 
-func (s *Selection) direction(i int) *ordering {
-	if i == 0 {
-		return s.removal
-	}
-	return s.addition
-}
-
 // Work estimates the work of Pair, in states of the recursions.
 func (s *Selection) Work(g Grid) float64 {
-	m, n := float64(len(s.removal.rows)), float64(len(s.addition.rows))
+	m, n := float64(len(s.orders[0].rows)), float64(len(s.orders[1].rows))
 	return (m*m + n*n) / 2 * (-g.logTail - float.Log(s.copies)) / 0.25
 }
 
@@ -82,11 +74,11 @@ func (s *Selection) Pair(g Grid) (d *Pair, evaluations int, err error) {
 	var values [2][]float64
 	var counts [2]int
 	var errs [2]error
-	evaluate := func(direction int, top float64) {
+	evaluate := func(direction int) {
 		at := func(epsilons []float64) []float64 { return s.atAll(direction, epsilons) }
-		values[direction], counts[direction], errs[direction] = divergences(at, top, s.copies, g, selectionChords)
+		values[direction], counts[direction], errs[direction] = divergences(at, s.orders[direction].top, s.copies, g, selectionChords)
 	}
-	atOnce(func() { evaluate(0, s.removal.top) }, func() { evaluate(1, s.addition.top) })
+	atOnce(func() { evaluate(0) }, func() { evaluate(1) })
 	evaluations = counts[0] + counts[1]
 	for _, err := range errs {
 		if err != nil {

@@ -143,12 +143,6 @@ func (s *side) whereMass(mass float64) float64 {
 	return math.Exp(s.loss(k - 1))
 }
 
-// A Chain bounds several rows by adding them one by one, given a pair for one row; see [Chained].
-type Chain struct {
-	One  *Pair
-	Rows int
-}
-
 // Chained bounds the divergence of a unit with several rows at epsilon >= 0, given a bound on the divergence for one
 // row: from
 //
@@ -164,9 +158,9 @@ func Chained(one func(epsilon float64) float64, rows int, epsilon float64) float
 	return sum * one(each) * (1 + rounding)
 }
 
-// Pair returns the smaller of the bounds of s and of a chain as a pair.
-func (s Split) Pair(c Chain) (*Pair, error) {
-	g := c.One.removal.Grid
+// Pair returns the smaller of the bounds of s and of [Chained] as a pair, given a pair for one row.
+func (s Split) Pair(one *Pair, rows int) (*Pair, error) {
+	g := one.removal.Grid
 	remove, add := 0, 0
 	for _, d := range s.Pairs {
 		remove, add = max(remove, d.removal.high()), max(add, d.addition.high())
@@ -177,11 +171,11 @@ func (s Split) Pair(c Chain) (*Pair, error) {
 	removal, addition := make([]float64, remove+1), make([]float64, add+1)
 	for k := range removal {
 		epsilon := float64(k) * g.step
-		removal[k] = math.Min(s.Remove(epsilon), Chained(c.One.Remove, c.Rows, epsilon))
+		removal[k] = math.Min(s.Remove(epsilon), Chained(one.Remove, rows, epsilon))
 	}
 	for k := range addition {
 		epsilon := float64(k) * g.step
-		addition[k] = math.Min(s.Add(epsilon), Chained(c.One.Add, c.Rows, epsilon))
+		addition[k] = math.Min(s.Add(epsilon), Chained(one.Add, rows, epsilon))
 	}
 	return hullPair(g, removal, addition)
 }

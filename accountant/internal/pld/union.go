@@ -13,10 +13,7 @@ func Mixture(pairs []*Pair, weights []float64) (*Pair, error) {
 }
 
 func mixtureSide(sides []*side, weights []float64) (*side, error) {
-	low, high := sides[0].low, sides[0].high()
-	for _, s := range sides[1:] {
-		low, high = min(low, s.low), max(high, s.high())
-	}
+	low, high := span(sides)
 	b, err := newBuilder(sides[0].Grid, float64(low), float64(high))
 	if err != nil {
 		return nil, err
