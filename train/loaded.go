@@ -105,36 +105,25 @@ func (l *Loaded) Fingerprint(test Labelled) (map[string]string, error) {
 
 // Start returns a group of one run for each of the settings. They advance side by side, each as if it were alone. If
 // settings are wrong, the error wraps a [*SettingError]. Start copies the settings. Close the group before the Loaded.
-func (l *Loaded) Start(settings ...Settings) (*Group, error) {
+func (l *Loaded) Start(settings ...Settings) (g *Group, err error) {
 	if err := l.groups.enter(); err != nil {
 		return nil, fmt.Errorf("start: the loaded model is %w; load it again", err)
 	}
-	started := false
 	defer func() {
-		if !started { // an error, or a panic of the model's Initial
+		if g == nil { // an error, or a panic of the model's Initial
 			l.groups.leave()
 		}
 	}()
-	g, err := l.start(settings)
-	if err != nil {
-		return nil, err
-	}
-	started = true
-	return g, nil
-}
-
-func (l *Loaded) start(settings []Settings) (*Group, error) {
 	all := make([]prepared, len(settings))
 	for i, s := range settings {
-		var err error
 		if all[i], err = l.prepare(s); err != nil {
 			return nil, err
 		}
 	}
-	return l.startPrepared(all...)
+	return l.start(all)
 }
 
-func (l *Loaded) startPrepared(all ...prepared) (*Group, error) {
+func (l *Loaded) start(all []prepared) (*Group, error) {
 	g := &Group{model: l}
 	jobs := make([]engine.Job, len(all))
 	for i, r := range all {

@@ -286,7 +286,7 @@ func asRule(t *testing.T, trainer *Trainer, s Settings) *Group {
 	for _, n := range must(stateLengths(ready.mover.rule, l.layout)) {
 		ready.mover.state = append(ready.mover.state, make([]float32, n))
 	}
-	g, err := l.startPrepared(ready)
+	g, err := l.start([]prepared{ready})
 	if err != nil {
 		t.Fatal(err)
 	}
