@@ -128,7 +128,8 @@ func appendForm(text []byte, value any, depth int) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if text = append(text, '}'); len(text) > maxJSONBytes { // a small event that shares its parts with itself may be huge
+	// A small event that shares its parts with itself may be huge when it is written out.
+	if text = append(text, '}'); len(text) > maxJSONBytes {
 		return nil, errLongJSON
 	}
 	return text, nil
@@ -230,7 +231,8 @@ func readForm(text []byte, v reflect.Value, depth int) error {
 		return fmt.Errorf("%w: unknown member %q", ErrInvalid, slices.Sorted(maps.Keys(members))[0])
 	}
 	if l, ok := out.Interface().(line); ok {
-		if l.Orders = (Orders{l.LowOrder, l.HighOrder}); l.Orders == (Orders{}) { // which mean the default, and it may change
+		// Zero orders mean the default, which may change.
+		if l.Orders = (Orders{l.LowOrder, l.HighOrder}); l.Orders == (Orders{}) {
 			return fmt.Errorf("%w: low_order 0 and high_order 0", ErrInvalid)
 		}
 		out = reflect.ValueOf(l.RDPLine)
