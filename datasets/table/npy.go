@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,9 +21,9 @@ type npyHeader struct {
 
 // dtype is the type of an array's elements.
 type dtype struct {
-	kind  byte // 'f', 'i', 'u', 'b' or 'U'
-	size  int  // in bytes
-	order binary.ByteOrder
+	size   int // in bytes
+	order  binary.ByteOrder
+	number func(binary.ByteOrder, []byte) float64 // nil for text
 }
 
 const (
@@ -64,42 +66,25 @@ func readNPYHeader(in io.Reader) (npyHeader, error) {
 	return parseNPYHeader(string(text))
 }
 
+// npyDict is the Python literal in a header, with its three keys in any order.
+var npyDict = regexp.MustCompile(`^\{(?:\s*(?:['"]descr['"]\s*:\s*['"]([^'"\\]+)['"]|['"]fortran_order['"]\s*:\s*(True|False)|['"]shape['"]\s*:\s*(\([0-9L, ]*\)))\s*,?){3}\s*\}\s*$`)
+
 // parseNPYHeader parses a Python literal such as {'descr': '<f4', 'fortran_order': False, 'shape': (3, 2)}.
 func parseNPYHeader(text string) (h npyHeader, err error) {
-	p := literal{strings.TrimSpace(text)}
-	seen := map[string]bool{}
-	p.want("{")
-	for !p.failed() && !p.take("}") {
-		key := p.quoted()
-		p.want(":")
-		if seen[key] {
-			return h, problemf("its header has a key twice").citing("the key is %q", key)
-		}
-		seen[key] = true
-		switch key {
-		case "descr":
-			if strings.HasPrefix(p.rest, "[") {
-				return h, problemf("a structured array; save each of its fields as an array")
-			}
-			if h.dtype, err = parseDtype(p.quoted()); err != nil {
-				return h, err
-			}
-		case "fortran_order":
-			if h.fortran = p.take("True"); !h.fortran {
-				p.want("False")
-			}
-		case "shape":
-			h.shape = p.tuple()
-		default:
-			return h, problemf("its header has an unknown key").citing("the key is %q", key)
-		}
-		if !p.take(",") {
-			p.want("}")
-			break
-		}
+	dict := npyDict.FindStringSubmatch(text)
+	if dict == nil || slices.Contains(dict, "") {
+		return h, problemf("its header can't be read (of a structured array, save each field as an array)").citing("it begins with %.60q", text)
 	}
-	if p.failed() || p.rest != "" || len(seen) != 3 {
-		return h, problemf("its header can't be read").citing("it begins with %.60q", text)
+	for length := range strings.FieldsFuncSeq(dict[3], func(r rune) bool { return r < '0' || r > '9' }) {
+		n, err := strconv.Atoi(length)
+		if err != nil {
+			return h, problemf("more than %d values", maxValues).citing("its shape is %s", dict[3])
+		}
+		h.shape = append(h.shape, n)
+	}
+	h.fortran = dict[2] == "True"
+	if h.dtype, err = parseDtype(dict[1]); err != nil {
+		return h, err
 	}
 	return h, h.check()
 }
@@ -122,84 +107,56 @@ func (h npyHeader) check() error {
 	return nil
 }
 
+// npyNumbers decode the types of numbers and booleans.
+var npyNumbers = map[string]func(order binary.ByteOrder, b []byte) float64{
+	"b1": func(_ binary.ByteOrder, b []byte) float64 { return float64(b[0]) },
+	"u1": func(_ binary.ByteOrder, b []byte) float64 { return float64(b[0]) },
+	"u2": func(order binary.ByteOrder, b []byte) float64 { return float64(order.Uint16(b)) },
+	"u4": func(order binary.ByteOrder, b []byte) float64 { return float64(order.Uint32(b)) },
+	"u8": func(order binary.ByteOrder, b []byte) float64 { return float64(order.Uint64(b)) },
+	"i1": func(_ binary.ByteOrder, b []byte) float64 { return float64(int8(b[0])) },
+	"i2": func(order binary.ByteOrder, b []byte) float64 { return float64(int16(order.Uint16(b))) },
+	"i4": func(order binary.ByteOrder, b []byte) float64 { return float64(int32(order.Uint32(b))) },
+	"i8": func(order binary.ByteOrder, b []byte) float64 { return float64(int64(order.Uint64(b))) },
+	"f2": func(order binary.ByteOrder, b []byte) float64 { return half(order.Uint16(b)) },
+	"f4": func(order binary.ByteOrder, b []byte) float64 { return float64(math.Float32frombits(order.Uint32(b))) },
+	"f8": func(order binary.ByteOrder, b []byte) float64 { return math.Float64frombits(order.Uint64(b)) },
+}
+
+// parseDtype parses a type such as <f4: the byte order, the kind and the size.
 func parseDtype(text string) (dtype, error) {
 	d := dtype{order: binary.LittleEndian}
-	if strings.HasSuffix(text, "O") {
-		return d, problemf("elements that are Python objects; save it as numbers, booleans or text")
-	}
-	if len(text) < 3 {
-		return d, problemf("another type; save it as numbers, booleans or text").citing("its type is %q", text)
-	}
-	if text[0] == '>' {
+	if strings.HasPrefix(text, ">") {
 		d.order = binary.BigEndian
 	}
-	size, err := strconv.Atoi(text[2:])
-	d.kind, d.size = text[1], size
-	known := err == nil && strings.ContainsRune("<>|=", rune(text[0]))
-	switch d.kind {
-	case 'f':
-		known = known && (size == 2 || size == 4 || size == 8)
-	case 'i', 'u':
-		known = known && (size == 1 || size == 2 || size == 4 || size == 8)
-	case 'b':
-		known = known && size == 1
-	case 'U':
-		known = known && size >= 1 && size <= maxChars
+	name := strings.TrimLeft(text, "<>|=")
+	d.number = npyNumbers[name]
+	size, err := strconv.Atoi(strings.TrimLeft(name, "bifuU"))
+	switch {
+	case name == "O":
+		return d, problemf("elements that are Python objects; save it as numbers, booleans or text")
+	case d.number != nil:
+		d.size = size
+		return d, nil
+	case strings.HasPrefix(name, "U") && err == nil && size >= 1 && size <= maxChars:
 		d.size = 4 * size
-	default:
-		known = false
+		return d, nil
 	}
-	if !known {
-		return d, problemf("another type; save it as numbers, booleans or text").citing("its type is %q", text)
-	}
-	return d, nil
+	return d, problemf("another type; save it as numbers, booleans or text").citing("its type is %q", text)
 }
 
 // cell decodes one element.
 func (d dtype) cell(b []byte) cell {
-	var v float64
-	switch d.kind {
-	case 'U':
-		var s strings.Builder
-		for i := 0; i+4 <= len(b); i += 4 {
-			if r := d.order.Uint32(b[i:]); r != 0 { // zeros pad short texts
-				s.WriteRune(rune(min(r, utf8.MaxRune+1)))
-			}
+	if d.number != nil {
+		return cell{kind: number, number: d.number(d.order, b)}
+	}
+	var s strings.Builder
+	for i := 0; i+4 <= len(b); i += 4 {
+		if r := d.order.Uint32(b[i:]); r != 0 { // zeros pad short texts
+			s.WriteRune(rune(min(r, utf8.MaxRune+1)))
 		}
-		return textCell(s.String())
-	case 'f':
-		switch d.size {
-		case 2:
-			v = half(d.order.Uint16(b))
-		case 4:
-			v = float64(math.Float32frombits(d.order.Uint32(b)))
-		default:
-			v = math.Float64frombits(d.order.Uint64(b))
-		}
-	default:
-		v = d.whole(b)
 	}
-	return cell{kind: number, number: v}
-}
-
-// whole decodes integers and booleans.
-func (d dtype) whole(b []byte) float64 {
-	var u uint64
-	switch d.size {
-	case 1:
-		u = uint64(b[0])
-	case 2:
-		u = uint64(d.order.Uint16(b))
-	case 4:
-		u = uint64(d.order.Uint32(b))
-	default:
-		u = d.order.Uint64(b)
-	}
-	if d.kind != 'i' {
-		return float64(u)
-	}
-	unused := 64 - 8*d.size
-	return float64(int64(u<<unused) >> unused)
+	return textCell(s.String())
 }
 
 // half decodes the 16-bit format of IEEE 754.
@@ -217,69 +174,6 @@ func half(b uint16) float64 {
 		return math.NaN()
 	}
 	return sign * math.Ldexp(fraction+1024, exponent-25)
-}
-
-// literal parses the few Python literals of a header. After a mistake its methods return zero values.
-type literal struct{ rest string }
-
-const broken = "\x00"
-
-func (p *literal) failed() bool { return p.rest == broken }
-
-// take skips s and the blanks after it, if s comes next.
-func (p *literal) take(s string) bool {
-	rest, ok := strings.CutPrefix(p.rest, s)
-	if ok {
-		p.rest = strings.TrimLeft(rest, " \n")
-	}
-	return ok
-}
-
-func (p *literal) want(s string) {
-	if !p.take(s) {
-		p.rest = broken
-	}
-}
-
-func (p *literal) quoted() string {
-	quote := "'"
-	if strings.HasPrefix(p.rest, `"`) {
-		quote = `"`
-	}
-	p.want(quote)
-	s, _, closed := strings.Cut(p.rest, quote)
-	if !closed || strings.Contains(s, `\`) {
-		p.rest = broken
-		return ""
-	}
-	p.rest = p.rest[len(s):]
-	p.want(quote)
-	return s
-}
-
-// tuple parses a tuple such as (), (3,) or (3, 2).
-func (p *literal) tuple() []int {
-	var out []int
-	p.want("(")
-	for !p.failed() && !p.take(")") {
-		end := 0
-		for end < len(p.rest) && p.rest[end] >= '0' && p.rest[end] <= '9' {
-			end++
-		}
-		n, err := strconv.Atoi(p.rest[:end])
-		if err != nil {
-			p.rest = broken
-			return nil
-		}
-		out = append(out, n)
-		p.rest = p.rest[end:]
-		p.take("L") // as Python 2 wrote
-		if !p.take(",") {
-			p.want(")")
-			break
-		}
-	}
-	return out
 }
 
 // length returns the number of rows.
@@ -305,10 +199,7 @@ func newNPYArray(in io.Reader, most uint64) (*npyArray, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &npyArray{npyHeader: h, in: in, width: 1}
-	for _, d := range h.shape[1:] {
-		a.width *= d
-	}
+	a := &npyArray{npyHeader: h, in: in, width: product(h.shape[1:])}
 	if uint64(a.bytes()) > most {
 		return nil, failed(io.ErrUnexpectedEOF)
 	}
@@ -351,16 +242,11 @@ func (a *npyArray) next(out []cell) ([]cell, error) {
 
 // fortranIndex returns the index in Fortran order of a row's element that has index k in C order.
 func (a *npyArray) fortranIndex(k int) int {
-	axes := a.shape[1:]
-	index, stride := 0, 1
-	indices := make([]int, len(axes))
-	for i := len(axes) - 1; i >= 0; i-- {
-		indices[i] = k % axes[i]
-		k /= axes[i]
-	}
-	for i, d := range axes {
-		index += indices[i] * stride
-		stride *= d
+	index, stride := 0, a.width
+	for _, d := range slices.Backward(a.shape[1:]) {
+		stride /= d
+		index += k % d * stride
+		k /= d
 	}
 	return index
 }
