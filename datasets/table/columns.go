@@ -2,6 +2,7 @@ package table
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -212,62 +213,29 @@ type columnScanner struct {
 	n    int // columns read
 }
 
+// alternativePattern matches a text up to the next separator, without the blanks around it: in quotes or without.
+var alternativePattern = regexp.MustCompile(`^\s*(?:("(?:[^"]|"")*")|([^",:|]*?))\s*([,:|]|$)`)
+
 // column returns the parts of the next column, the name first, and whether a comma follows.
 func (s *columnScanner) column() (parts []columnPart, more bool, err error) {
 	s.n++
 	part := columnPart{}
 	for {
-		a, err := s.alternative()
-		if err != nil {
-			return nil, false, err
+		m := alternativePattern.FindStringSubmatch(s.rest)
+		if m == nil {
+			return nil, false, optionf("columns", `column %d: a quote isn't closed, or isn't around the whole text; begin and end a text that has a quote with one, and write it twice inside: "5"" pipe"`, s.n)
 		}
-		part = append(part, a)
-		if s.rest == "" {
-			return append(parts, part), false, nil
+		quoted, text, separator := m[1], m[2], m[3]
+		if quoted != "" {
+			text = strings.ReplaceAll(quoted[1:len(quoted)-1], `""`, `"`)
 		}
-		separator := s.rest[0]
-		s.rest = s.rest[1:]
+		part = append(part, alternative{strings.TrimSpace(text), quoted != ""})
+		s.rest = s.rest[len(m[0]):]
 		switch separator {
-		case '|':
-			continue
-		case ':':
+		case ":":
 			parts, part = append(parts, part), columnPart{}
-		case ',':
-			return append(parts, part), true, nil
+		case ",", "":
+			return append(parts, part), separator == ",", nil
 		}
 	}
-}
-
-// alternative reads a text up to the next separator, without the blanks around it.
-func (s *columnScanner) alternative() (alternative, error) {
-	s.rest = strings.TrimLeft(s.rest, " \t\r\n")
-	if !strings.HasPrefix(s.rest, `"`) {
-		end := strings.IndexAny(s.rest, `,:|"`)
-		if end < 0 {
-			end = len(s.rest)
-		}
-		a := alternative{text: strings.TrimSpace(s.rest[:end])}
-		if s.rest = s.rest[end:]; strings.HasPrefix(s.rest, `"`) {
-			return a, optionf("columns", `column %d: a quote behind %q; begin a text that has a quote with one, and write it twice inside: "5"" pipe"`, s.n, a.text)
-		}
-		return a, nil
-	}
-	var text strings.Builder
-	for rest := s.rest[1:]; ; {
-		inside, after, closed := strings.Cut(rest, `"`)
-		if !closed {
-			return alternative{}, optionf("columns", "column %d: a quote isn't closed", s.n)
-		}
-		text.WriteString(inside)
-		if !strings.HasPrefix(after, `"`) {
-			s.rest = strings.TrimLeft(after, " \t\r\n")
-			break
-		}
-		text.WriteByte('"')
-		rest = after[1:]
-	}
-	if s.rest != "" && !strings.ContainsAny(s.rest[:1], ",:|") {
-		return alternative{}, optionf("columns", "column %d: text behind a closed quote; a quote inside quotes is written twice", s.n)
-	}
-	return alternative{strings.TrimSpace(text.String()), true}, nil
 }
