@@ -42,7 +42,7 @@ left alone. A FILE of - is standard input, whose format --format names.
 A model of a data set of images takes PNG and JPEG files, of one image each and
 of the set's size, or a file of images in MNIST's format (idx, packed by gzip or
 not). A model of a data set of texts takes a text file (.txt) with a text in
-each line, or a CSV file with a column "text". All are prepared as the data
+each line, or a table with a column "text". All are prepared as the data
 set's own samples.
 
 The result is CSV on standard output or in the file of --out: the number of the
@@ -66,7 +66,7 @@ prediction is as private as the row that it is made for.
 		},
 	}
 	cmd.Flags().StringVar(&opts.out, "out", "", "`file` for the predictions, which must not exist")
-	cmd.Flags().StringVar(&opts.id, "id", "", "`column` of a CSV or TSV file to copy beside the predictions, instead of numbers of rows")
+	cmd.Flags().StringVar(&opts.id, "id", "", "`column` of the file to copy beside the predictions, instead of numbers of rows")
 	cmd.Flags().StringVar(&opts.format, "format", "csv", "format of standard input, for a FILE of -: "+strings.Join(term.InputFormats, ", "))
 	flags.Complete(cmd, "format", term.InputFormats...)
 	return cmd

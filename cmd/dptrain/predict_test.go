@@ -172,7 +172,7 @@ func TestPredictAndEvaluateImages(t *testing.T) {
 		"standard input (-) and 1 files":             {"predict", dir, "-", images},
 		"--format names the format of standard":      {"predict", dir, images, "--format", "tsv"},
 		"--format xls: want one of csv, tsv":         {"predict", dir, "-", "--format", "xls"},
-		"columns of texts are read from CSV":         {"predict", dir, images, "--id", "x"},
+		"its name says no format":                    {"predict", dir, images, "--id", "x"},
 	} {
 		if out, complaints, code := said(false, args...); code == term.CodeOK || code == term.CodeInternal || out != "" || !strings.Contains(complaints, want) {
 			t.Errorf("%v: exit code %d, %q, want %q", args[2:], code, complaints, want)

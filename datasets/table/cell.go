@@ -63,16 +63,6 @@ func (c cell) missing() bool {
 	return true
 }
 
-// gap returns an error about a missing cell. It quotes a cell that isn't empty in Private.
-func (c cell) gap(column, format string, args ...any) error {
-	if c.kind == none {
-		e := problemf(format, args...)
-		e.Column = column
-		return e
-	}
-	return c.wrong(column, format, args...)
-}
-
 // value returns the cell's number, and false if it isn't a finite number.
 func (c cell) value() (float64, bool) {
 	switch c.kind {
@@ -97,10 +87,12 @@ func parse(s string) (float64, bool) {
 	return v, err == nil
 }
 
-// wrong returns an error about the cell, which it quotes in Private.
+// wrong returns an error about the cell, which it quotes in Private unless it is empty.
 func (c cell) wrong(column, format string, args ...any) error {
-	e := problemf(format, args...).citing("the cell is %s", c.quoted())
-	e.Column = column
+	e := problemf(format, args...)
+	if e.Column = column; c.kind != none {
+		e.Private = "the cell is " + c.quoted()
+	}
 	return e
 }
 

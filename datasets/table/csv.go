@@ -101,17 +101,6 @@ func (r *csvRows) next() ([]cell, error) {
 
 func (r *csvRows) known() int { return 0 }
 
-func (r *csvRows) count() (int, error) {
-	for n := 0; ; n++ {
-		switch _, err := r.record(); {
-		case errors.Is(err, io.EOF):
-			return n, nil
-		case err != nil:
-			return 0, err
-		}
-	}
-}
-
 // record reads one row, which must have as many cells as the header.
 func (r *csvRows) record() ([]string, error) {
 	r.budget.left = maxRecord

@@ -128,18 +128,3 @@ func TestMissingLabels(t *testing.T) {
 		t.Errorf("a few classes, of which one is a text: %v", err)
 	}
 }
-
-// If all classes are whole numbers, a class missing in the public file is mostly an amount.
-func TestUnknownClassMayBeAnAmount(t *testing.T) {
-	for labels, amounts := range map[string]bool{"1,2,3": true, "a,b,c": false, "1,2,c": false} {
-		class := strings.Split(labels, ",")
-		s, err := Infer(open(t, put(t, "test.csv", "x,y\n1,"+class[0]+"\n1,"+class[1]+"\n1,"+class[2]+"\n")), Options{Label: "y"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = s.Read(open(t, put(t, "train.csv", "x,y\n1,4\n")), Training)
-		if err == nil || strings.Contains(err.Error(), "--task regression") != amounts {
-			t.Errorf("classes %s: %v", labels, err)
-		}
-	}
-}

@@ -2,14 +2,13 @@ package table
 
 import (
 	"fmt"
-	"math"
 	"strings"
 )
 
 // unknown returns the error of a category that isn't listed.
 func (c *columnReader) unknown(v cell) error {
 	if v.missing() {
-		return v.gap(c.Name, `no category; fill it in, or list "" among the categories for those that are missing`)
+		return v.wrong(c.Name, `no category; fill it in, or list "" among the categories for those that are missing`)
 	}
 	return v.wrong(c.Name, `none of the categories %s; list "*" for all others, or this one if it is publicly known`, listed(c.Categories))
 }
@@ -73,10 +72,10 @@ func (c Column) position(i int) string {
 func noNumber(v cell, column string, single bool) error {
 	switch {
 	case v.missing() && single:
-		return v.gap(column, "no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing %s=NUMBER, or leave the row out", column)
+		return v.wrong(column, "no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing %s=NUMBER, or leave the row out", column)
 	case v.missing():
-		return v.gap(column, "no value (empty, NaN, NA or the like); fill it in, or leave the row out")
-	case v.kind == number || looksInfinite(v.text):
+		return v.wrong(column, "no value (empty, NaN, NA or the like); fill it in, or leave the row out")
+	case v.kind == number:
 		return v.wrong(column, "not a finite number")
 	case single:
 		return v.wrong(column, `not a number; if the column holds categories, list them by --categories %s=a,b,c; "dptrain data describe" does, from public rows`, column)
@@ -84,25 +83,16 @@ func noNumber(v cell, column string, single bool) error {
 	return v.wrong(column, "not a number")
 }
 
-// looksInfinite reports whether a text is another program's NaN or infinity, or a number beyond double precision.
-func looksInfinite(text string) bool {
-	switch strings.ToLower(strings.TrimLeft(text, "+-")) {
-	case "nan", "inf", "infinity":
-		return true
-	}
-	return strings.Trim(text, "+-.0123456789eE") == "" && strings.ContainsAny(text, "eE") && strings.ContainsAny(text[:1], "+-.0123456789")
-}
-
 func (e *encoder) addLabel(v cell) error {
 	class, ok := e.label.index[canonical(v)]
 	if !ok && v.missing() {
-		return v.gap(e.label.Name, "no label (empty, NaN, NA or the like); leave the row out")
+		return v.wrong(e.label.Name, "no label (empty, NaN, NA or the like); leave the row out")
 	}
 	if e.label.Task == Regression {
 		return e.addNumber(v)
 	}
 	if !ok {
-		return v.wrong(e.label.Name, "its class isn't among %s; list all classes by --classes a,b,c if they are public%s", listed(e.label.Classes), e.label.orAmounts())
+		return v.wrong(e.label.Name, "its class isn't among %s; list all classes by --classes a,b,c if they are public, or give --task regression for amounts", listed(e.label.Classes))
 	}
 	var err error
 	if e.out.Classes, err = grown(e.out.Classes, 1, e.rows); err != nil {
@@ -110,16 +100,6 @@ func (e *encoder) addLabel(v cell) error {
 	}
 	e.out.Classes = append(e.out.Classes, int32(class))
 	return nil
-}
-
-// orAmounts suggests regression if all classes are whole numbers, which may be amounts that were mistaken for classes.
-func (l *labelReader) orAmounts() string {
-	for _, class := range l.Classes {
-		if v, ok := parse(class); !ok || v != math.Trunc(v) {
-			return ""
-		}
-	}
-	return ", or give --task regression if they are amounts"
 }
 
 func (e *encoder) addNumber(v cell) error {
@@ -131,7 +111,7 @@ func (e *encoder) addNumber(v cell) error {
 		x = e.label.Clip.clip(x)
 	}
 	y := float32(e.label.Scale.apply(x))
-	if math.IsNaN(float64(y)) || math.IsInf(float64(y), 0) {
+	if y-y != 0 {
 		return v.wrong(e.label.Name, "too large for single precision; scale it, as in --scale %s=0,1000", e.label.Name)
 	}
 	var err error

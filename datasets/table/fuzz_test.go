@@ -15,11 +15,7 @@ func walk(t *testing.T, r rows, err error) error {
 	t.Helper()
 	counted, n := 0, 0
 	if err == nil {
-		if counted = r.known(); counted > 0 {
-			if again, err := r.count(); err != nil || again != counted {
-				t.Fatalf("%d rows are known, and %d counted: %v", counted, again, err)
-			}
-		}
+		counted = r.known()
 	}
 	defer func() {
 		if errors.Is(err, io.EOF) && counted > 0 && n != counted {

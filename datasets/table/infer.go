@@ -3,6 +3,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 )
@@ -222,27 +223,23 @@ func (o Options) label(l Label) (Label, error) {
 
 // labels are the different labels of a public file.
 type labels struct {
-	texts   map[string]bool // in canonical form; at most maxListed + 1
-	numbers bool            // whether all are numbers
-	whole   bool            // whether all are whole numbers
+	texts map[string]bool // in canonical form; at most maxListed + 1
+	whole bool            // whether all are whole numbers
 	// numbers of rows whose label is and isn't a number
 	withNumber, without int
 	other               cell // the first label that isn't a number
 }
 
 func labelsOf(test *File, name string) (*labels, error) {
-	seen := &labels{texts: map[string]bool{}, numbers: true, whole: true}
-	n := 0
-	add := func(c cell) error {
-		n++
+	seen := &labels{texts: map[string]bool{}, whole: true}
+	return seen, test.column(name, func(c cell) error {
 		if c.missing() {
-			return c.gap("", "no label (empty, NaN, NA or the like); leave such rows out of all files, or list all classes by --classes if this is one")
+			return c.wrong("", "no label (empty, NaN, NA or the like); leave such rows out of all files, or list all classes by --classes if this is one")
 		}
 		v, isNumber := c.value()
 		if c.kind == number && !isNumber {
 			return c.wrong("", "not a finite number, and so no label")
 		}
-		seen.numbers = seen.numbers && isNumber
 		if isNumber {
 			seen.withNumber++
 		} else if seen.without++; seen.without == 1 {
@@ -253,21 +250,7 @@ func labelsOf(test *File, name string) (*labels, error) {
 			seen.texts[canonical(c)] = true
 		}
 		return nil
-	}
-	err := test.pass(func(column string) bool { return column == name }, func(r rows) error {
-		at := 0
-		for _, f := range r.fields() {
-			if f.name == name {
-				break
-			}
-			at += f.width()
-		}
-		if err := each(r, name, func(row []cell) error { return add(row[at]) }); err != nil {
-			return err
-		}
-		return checkCount(n)
 	})
-	return seen, err
 }
 
 // canonical returns the text by which labels are compared, which is the same for all notations of a number.
@@ -279,7 +262,7 @@ func canonical(c cell) string {
 }
 
 func (l *labels) task() Task {
-	if l.numbers && (!l.whole || len(l.texts) > MaxClasses) {
+	if l.without == 0 && (!l.whole || len(l.texts) > MaxClasses) {
 		return Regression
 	}
 	return Classification
@@ -296,26 +279,10 @@ func (l *labels) mixed(file, column string) error {
 		l.without, l.withNumber+l.without, l.other.quoted())}
 }
 
-// classes returns the labels sorted by number if all are numbers, else as text.
+// classes returns the sorted labels.
 func (l *labels) classes(file, column string) ([]string, error) {
-	var all []string
-	for c := range l.texts {
-		all = append(all, c)
-	}
-	slices.SortFunc(all, func(a, b string) int {
-		if l.numbers {
-			x, _ := parse(a)
-			y, _ := parse(b)
-			if x < y {
-				return -1
-			}
-			return 1
-		}
-		if a < b {
-			return -1
-		}
-		return 1
-	})
+	all := slices.Collect(maps.Keys(l.texts))
+	sortTexts(all)
 	switch {
 	case len(all) == 1:
 		return nil, &Error{File: file, Column: column, Problem: fmt.Sprintf("every label is %q; give all classes by --classes a,b,c", all[0])}

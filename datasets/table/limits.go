@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
-	"strings"
 	"unsafe"
 
 	"github.com/dptrain/dptrain/internal/memory"
@@ -59,15 +58,9 @@ func grown[T any](list []T, n, known int) ([]T, error) {
 
 // quotedNames lists names for a private text.
 func quotedNames(names []string) string {
-	const most = 20
-	more := ""
-	if len(names) > most {
-		more = fmt.Sprintf(" and %d more", len(names)-most)
-		names = names[:most]
-	}
 	quoted := make([]string, len(names))
 	for i, name := range names {
 		quoted[i] = textCell(name).quoted()
 	}
-	return strings.Join(quoted, ", ") + more
+	return listed(quoted)
 }

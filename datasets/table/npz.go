@@ -104,8 +104,6 @@ func (r *npzRows) where() string { return fmt.Sprintf("row %d", r.at) }
 
 func (r *npzRows) known() int { return r.n }
 
-func (r *npzRows) count() (int, error) { return r.n - r.at, nil }
-
 func (r *npzRows) close() error {
 	for _, a := range r.arrays {
 		if a.closer != nil {

@@ -60,10 +60,8 @@ func openParquet(file io.ReaderAt, size int64, wanted func(string) bool) (_ rows
 func (r *parquetRows) fields() []field { return r.header }
 func (r *parquetRows) where() string   { return fmt.Sprintf("row %d", r.at) }
 
+// known returns the number of rows, on which the footer, the row groups and the column chunks agree.
 func (r *parquetRows) known() int { return r.n }
-
-// count returns the number of rows, on which the footer, the row groups and the column chunks agree.
-func (r *parquetRows) count() (int, error) { return r.n - r.at, nil }
 
 func (r *parquetRows) close() error {
 	var errs []error

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -68,10 +69,14 @@ func (s *Schema) Count(f *File) (n int, err error) {
 		if _, err := s.encoder(r.fields(), Training); err != nil {
 			return err
 		}
-		if n, err = r.count(); err != nil {
-			return err
+		if n = r.known(); n > 0 {
+			return checkCount(n)
 		}
-		return checkCount(n)
+		err := each(r, "", func([]cell) error {
+			n++
+			return nil
+		})
+		return cmp.Or(err, checkCount(n))
 	})
 	if err != nil {
 		return 0, err

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,11 +22,7 @@ func (f field) width() int {
 	if f.skipped {
 		return 0
 	}
-	w := 1
-	for _, d := range f.shape {
-		w *= d
-	}
-	return w
+	return product(f.shape)
 }
 
 // rows reads a file row by row.
@@ -38,8 +35,6 @@ type rows interface {
 	where() string
 	// known returns the number of rows that the file's headers state, or 0 in formats whose headers don't.
 	known() int
-	// count returns the number of remaining rows. It reads values only in formats whose headers don't state the number.
-	count() (int, error)
 	close() error
 }
 
@@ -67,6 +62,31 @@ func checkFields(fields []field) error {
 		seen[f.name] = i
 	}
 	return nil
+}
+
+// column calls use with each cell of a column that has one value a row.
+func (f *File) column(name string, use func(cell) error) error {
+	return f.pass(func(column string) bool { return column == name }, func(r rows) error {
+		at, n := 0, 0
+		for _, x := range r.fields() {
+			if x.name != name {
+				at += x.width()
+				continue
+			}
+			if x.problem != "" {
+				return &Error{Column: name, Problem: x.problem}
+			}
+			if x.width() != 1 {
+				return &Error{Column: name, Problem: "a row has several values, and can have one"}
+			}
+			err := each(r, name, func(cells []cell) error {
+				n++
+				return use(cells[at])
+			})
+			return cmp.Or(err, checkCount(n))
+		}
+		return problemf("no column %q; name another one", name)
+	})
 }
 
 // each calls f with each remaining row. Its errors name the row, and column if that isn't "".

@@ -14,53 +14,26 @@ type Units struct {
 	Values []string // the units
 }
 
-// exactNumbers is the largest magnitude of a unit's number. Numbers are read in double precision, which merges whole
-// numbers of 2^53 and above. Two persons would be one unit, and removing one could change which rows of the other are
-// kept.
-const exactNumbers = 1<<53 - 1
-
 // Units reads the column that names each row's unit. A missing column, a missing cell and a number that may not be
 // exact are an [*Error], which quotes no cell.
 func (f *File) Units(column string) (*Units, error) {
 	u, known := &Units{}, map[string]int32{}
-	err := f.pass(only(column), func(r rows) error {
-		at, found := 0, false
-		for _, x := range r.fields() {
-			if x.name == column {
-				if x.problem != "" {
-					return &Error{Column: column, Problem: x.problem}
-				}
-				if x.width() != 1 {
-					return &Error{Column: column, Problem: "a row has several values; the column of units has one"}
-				}
-				found = true
-				break
-			}
-			at += x.width()
+	err := f.column(column, func(c cell) error {
+		if c.missing() {
+			return problemf("it is missing (empty, NaN, NA or the like), so nothing says whose the row is; fill it in, or leave the row out")
 		}
-		if !found {
-			return problemf("no column %q, which says whose a row is; name another one by --unit", column)
-		}
-		if err := each(r, column, func(cells []cell) error {
-			if cells[at].missing() {
-				return problemf("it is missing (empty, NaN, NA or the like), so nothing says whose the row is; fill it in, or leave the row out")
-			}
-			if cells[at].kind == number && !(math.Abs(cells[at].number) <= exactNumbers) {
-				return problemf("a number beyond 2^53, where different units can have the same one in double precision; save the column as text")
-			}
-			value := cells[at].String()
-			i, ok := known[value]
-			if !ok {
-				i = int32(len(u.Values))
-				known[value] = i
-				u.Values = append(u.Values, value)
-			}
-			u.Of = append(u.Of, i)
-			return nil
-		}); err != nil {
+		if err := c.exact(); err != nil {
 			return err
 		}
-		return checkCount(len(u.Of))
+		value := c.String()
+		i, ok := known[value]
+		if !ok {
+			i = int32(len(u.Values))
+			known[value] = i
+			u.Values = append(u.Values, value)
+		}
+		u.Of = append(u.Of, i)
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -68,15 +41,23 @@ func (f *File) Units(column string) (*Units, error) {
 	return u, nil
 }
 
-func only(column string) func(string) bool { return func(name string) bool { return name == column } }
+// exact returns an error for a number of 2^53 and above. Numbers are read in double precision, which merges such whole
+// numbers. Two persons would be one unit, and removing one could change which rows of the other are kept.
+func (c cell) exact() error {
+	if c.kind == number && math.Abs(c.number) >= 1<<53 {
+		return problemf("a number beyond 2^53, where different ones can be the same in double precision; save the column as text")
+	}
+	return nil
+}
 
-// Has reports whether the file has a column of the given name.
-func (f *File) Has(column string) (has bool, err error) {
-	err = f.pass(only(column), func(r rows) error {
-		has = slices.ContainsFunc(r.fields(), func(x field) bool { return x.name == column })
-		return nil
+// Cells returns a column's cells as texts, without the blanks around them. A number of 2^53 and above in a file of
+// numbers is an error.
+func (f *File) Cells(column string) (cells []string, err error) {
+	err = f.column(column, func(c cell) error {
+		cells = append(cells, c.String())
+		return c.exact()
 	})
-	return has, err
+	return cells, err
 }
 
 // Count returns the number of rows if at most most rows of each unit are kept.

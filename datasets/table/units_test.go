@@ -97,9 +97,14 @@ func TestUnitIsNoColumnToLearnFrom(t *testing.T) {
 // Whole numbers from 2^53 on are rounded, so 2^53 and 2^53+1 would be one unit. NaN is no unit.
 func TestReadUnitsOfNumbers(t *testing.T) {
 	of := func(descr string, ids any) (*Units, error) {
-		return open(t, put(t, "rows.npz", npz(t, zip.Store, map[string]string{
+		file := open(t, put(t, "rows.npz", npz(t, zip.Store, map[string]string{
 			"who": npy(1, head(descr, "False", "(2,)"), ids), "x": npy(1, head("<f8", "False", "(2,)"), []float64{1, 2}),
-		}))).Units("who")
+		})))
+		u, err := file.Units("who")
+		if cells, unread := file.Cells("who"); (unread == nil) != (err == nil) && cells[1] != "NaN" {
+			t.Errorf("units with %v, cells with %v", err, unread)
+		}
+		return u, err
 	}
 	if u, err := of("<i8", []int64{1<<53 - 1, 1<<53 - 2}); err != nil || len(u.Values) != 2 {
 		t.Errorf("exact numbers: %+v, %v", u, err)

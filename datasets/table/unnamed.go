@@ -19,7 +19,7 @@ func (f *File) checkUnnamed() error {
 			x, number := v.value()
 			_, twice := seen[v.hash()]
 			if v.missing() || number && x != math.Trunc(x) || twice {
-				return v.gap("", "column 1 has no name in the header, and its values are no row numbers, which differ in all rows; give it a name, or leave the column out")
+				return v.wrong("", "column 1 has no name in the header, and its values are no row numbers, which differ in all rows; give it a name, or leave the column out")
 			}
 			seen[v.hash()] = struct{}{}
 			return nil

@@ -23,8 +23,8 @@ import (
 //
 //	images   PNG and JPEG files of the set's size, of one image each; or a file in MNIST's format (idx, packed by gzip
 //	         or not), for [table.Testing] followed by the file of the labels
-//	texts    a text file (.txt) with a text in each line; or a CSV or TSV file with a column "text", and for
-//	         [table.Testing] a column "label" with names of classes or their numbers
+//	texts    a text file (.txt) with a text in each line; or a table with a column "text", and for [table.Testing] a
+//	         column "label" with names of classes or their numbers
 //
 // The returned names are the samples' files, if every file has one sample, and otherwise nil.
 func (r *Released) ReadFiles(ctx context.Context, files []string, use table.Use, f Follower) (rows Rows, names []string, err error) {
@@ -244,24 +244,21 @@ func (r *Released) textsIn(path string, use table.Use) (texts [][]byte, labels [
 		texts, err = lines(path)
 		return texts, nil, err
 	}
-	columns, err := cellsOf(path, "text", "label")
+	cells, err := Cells(path, "text")
 	if err != nil {
 		return nil, nil, err
 	}
-	if columns[0] == nil {
-		return nil, nil, inputf("%s: no column \"text\"", path)
-	}
-	for _, text := range columns[0] {
+	for _, text := range cells {
 		texts = append(texts, []byte(text))
 	}
 	if use == table.Predicting {
 		return texts, nil, nil
 	}
-	if columns[1] == nil {
-		return nil, nil, inputf("%s: no column \"label\"", path)
+	if cells, err = Cells(path, "label"); err != nil {
+		return nil, nil, err
 	}
 	names := r.classNames()
-	for i, text := range columns[1] {
+	for i, text := range cells {
 		class := slices.Index(names, text)
 		if k, err := strconv.Atoi(text); class < 0 && err == nil && k >= 0 && k < r.Outputs {
 			class = k

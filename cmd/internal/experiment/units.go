@@ -104,10 +104,6 @@ func sharedUnits(d settings.Data, private *table.Units) (warning string, err err
 		return "", err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	has, err := file.Has(d.Unit)
-	if err != nil || !has {
-		return "", err
-	}
 	public, err := file.Units(d.Unit)
 	if err != nil {
 		return "", nil // a public row needs no unit
