@@ -39,12 +39,11 @@ type summing struct {
 
 	last           float64
 	growing, byOne bool // whether each number is larger than the previous one, and by one
-	dates          dateSniffer
-	decorated      bool // whether every text is a number with signs around it
+	dates          bool // whether all are dates
 }
 
 func newSumming(f field, most int) summing {
-	s := summing{single: len(f.shape) == 0, most: most, growing: true, byOne: true, decorated: true}
+	s := summing{single: len(f.shape) == 0, most: most, growing: true, byOne: true, dates: true}
 	s.seen, s.words, s.different = map[string]int{}, map[string]bool{}, map[uint64]struct{}{}
 	return s
 }
@@ -61,7 +60,7 @@ func (s *summing) add(v cell) {
 		s.seen[v.String()]++
 	}
 	if s.single {
-		s.dates.add(v)
+		s.dates = s.dates && isDate(v)
 		if s.counted < s.most {
 			s.different[v.hash()] = struct{}{}
 			s.counted++
@@ -101,7 +100,6 @@ func (s *summing) addText(v cell) {
 	}
 	s.textBytes, s.textWords = s.textBytes+len(v.text), s.textWords+len(strings.Fields(v.text))
 	s.longest = max(s.longest, len(v.text))
-	s.decorated = s.decorated && decorated(v.text)
 }
 
 func (s *summing) summary(f field) Summary {

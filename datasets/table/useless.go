@@ -2,8 +2,9 @@ package table
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
-	"time"
 )
 
 // Minimum numbers of rows for which chance can't explain a pattern.
@@ -30,7 +31,7 @@ func (s *summing) useless(out *Summary) {
 	case !s.single && s.texts > 0:
 		out.Useless = "an array of texts"
 	case !s.single:
-	case s.dates.all():
+	case s.areDates():
 		out.Useless = fmt.Sprintf("dates or times, such as %s; a number made from them, such as the days since a fixed date, can be learned from", s.first.excerpt())
 	case out.Numbers && s.texts == 0:
 		out.Useless = s.uselessNumbers(out)
@@ -38,8 +39,6 @@ func (s *summing) useless(out *Summary) {
 	case s.prose():
 		out.Prose = true
 		out.Useless = fmt.Sprintf("texts: %s different values in %s rows; to learn from them alone, give --text %s, and ignore all other columns but the label", grouped(len(s.different)), grouped(s.counted), out.Name)
-	case s.decorated && len(s.different) > maxWords:
-		out.Useless = fmt.Sprintf("amounts written as %s; write plain numbers, such as 1234.5, to learn from them", s.text.quoted())
 	case s.amounts():
 		out.Useless = fmt.Sprintf("numbers with more than %d different texts among them, such as %s; write plain numbers to learn from them", maxWords, s.text.quoted())
 	case n >= manyRows && float64(len(s.different)) >= nearlyAll*float64(s.counted):
@@ -49,7 +48,7 @@ func (s *summing) useless(out *Summary) {
 		}
 		out.Useless = fmt.Sprintf("%s: %s different values in %s rows, such as %s", what, grouped(len(s.different)), grouped(s.counted), s.first.quoted())
 	case len(out.Categories) == 0:
-		out.Useless = fmt.Sprintf("%s different texts, such as %s; group them into at most %d categories to learn from them", moreThan(len(s.different), s.counted == n), s.first.quoted(), MaxClasses)
+		out.Useless = fmt.Sprintf("more than %d different texts, such as %s; group them to learn from them", MaxClasses, s.first.quoted())
 	}
 }
 
@@ -85,38 +84,9 @@ func (s *summing) uselessNumbers(out *Summary) string {
 // NamesID reports whether the column's name says that it holds ids or row numbers.
 func (s Summary) NamesID() bool {
 	name := strings.ToLower(strings.TrimSpace(s.Name))
-	for _, word := range []string{"id", "ids", "index", "key", "uuid", "row", "rowid", "rownames", "row_names", "x1", "unnamed: 0", "__index_level_0__"} {
-		if name == word {
-			return true
-		}
-	}
-	for _, end := range []string{"_id", "-id", ".id", " id", "_key", "_no", "_nr", "number"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
-}
-
-// decorated reports whether a text is a number with a currency, a percent sign, separators of thousands or a decimal
-// comma.
-func decorated(text string) bool {
-	stripped := strings.Map(func(r rune) rune {
-		if strings.ContainsRune("$€£¥%,_ \u00a0'", r) {
-			return -1
-		}
-		return r
-	}, text)
-	_, number := parse(stripped)
-	_, plain := parse(text)
-	return number && !plain
-}
-
-func moreThan(n int, exact bool) string {
-	if exact {
-		return grouped(n)
-	}
-	return "more than " + grouped(n)
+	words := []string{"id", "ids", "index", "key", "uuid", "row", "rowid", "rownames", "row_names", "x1", "unnamed: 0", "__index_level_0__"}
+	ends := []string{"_id", "-id", ".id", " id", "_key", "_no", "_nr", "number"}
+	return slices.Contains(words, name) || slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 // grouped prints a number with commas between thousands.
@@ -127,57 +97,25 @@ func grouped(n int) string {
 	return grouped(n/1000) + fmt.Sprintf(",%03d", n%1000)
 }
 
-// dateLayouts are the notations of dates and times that describe recognises.
-var dateLayouts = []string{
-	"2006-01-02", "2006/01/02", "01/02/2006", "02/01/2006", "1/2/2006", "2/1/2006", "02.01.2006", "2.1.2006", "01/02/06", "02/01/06", "1/2/06",
-	"2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02T15:04", time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 MST",
-	"01/02/2006 15:04", "02/01/2006 15:04", "1/2/2006 15:04", "2/1/2006 15:04", "02.01.2006 15:04", "01/02/2006 15:04:05", "02/01/2006 15:04:05", "1/2/2006 3:04:05 PM", "02.01.2006 15:04:05",
-	"Jan 2, 2006", "January 2, 2006", "2 Jan 2006", "2 January 2006", "02-Jan-2006", "02-Jan-06", "2006-01", "Jan 2006", "January 2006",
-	"15:04", "15:04:05", "3:04 PM",
-}
-
-// dateSniffer finds out whether all values of a column are dates.
-type dateSniffer struct {
-	n       int
-	other   bool // whether some value isn't a date
-	layouts []string
-	varies  bool
-	first   cell
-}
-
 // minDates is the minimum number of whole numbers such as 20240131 that can't be dates by chance.
 const minDates = 5
 
-func (s *dateSniffer) add(v cell) {
-	if s.other {
-		return
+// The notations of dates and times that describe recognises.
+var (
+	dateText = regexp.MustCompile(`^((\d{4}[-/]\d\d?([-/]\d\d?)?|\d\d?[-/.]\d\d?[-/.](\d\d|\d{4})|(\d\d?[ -])?` +
+		`(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*[ -](\d\d?, )?\d{2,4})([T ]|$))?` +
+		`(\d\d?:\d\d(:\d\d(\.\d+)?)?( [AP]M)?(Z|[+-]\d\d:\d\d| [A-Z]{3,4})?)?$`)
+	dateNumber = regexp.MustCompile(`^(18|19|20|21)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$`)
+)
+
+func isDate(v cell) bool {
+	if _, number := v.value(); number {
+		return dateNumber.MatchString(v.String())
 	}
-	if s.n == 0 {
-		s.first, s.layouts = v, dateLayouts
-		if _, number := v.value(); number {
-			s.layouts = []string{"20060102"}
-		}
-	}
-	s.n++
-	s.varies = s.varies || v.String() != s.first.String()
-	text := v.String()
-	if len(text) > 40 {
-		s.other = true
-		return
-	}
-	var fit []string // dates such as 1/2/2006 fit several notations; later values rule some out
-	for _, layout := range s.layouts {
-		if t, err := time.Parse(layout, text); err == nil && (t.Year() == 0 || t.Year() >= 1800 && t.Year() <= 2200) {
-			fit = append(fit, layout)
-		}
-	}
-	s.layouts, s.other = fit, len(fit) == 0
+	return dateText.MatchString(v.text)
 }
 
-// all reports whether all values are dates, in one notation.
-func (s *dateSniffer) all() bool {
-	if s.n == 0 || s.other || !s.varies {
-		return false
-	}
-	return s.layouts[0] != "20060102" || s.n >= minDates
+// areDates reports whether all values are dates.
+func (s *summing) areDates() bool {
+	return s.single && s.dates && len(s.seen) > 1 && (s.texts > 0 || s.numbers >= minDates)
 }
