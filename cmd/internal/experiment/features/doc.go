@@ -14,19 +14,9 @@
 //
 // # The cache
 //
-// The features of 60,000 images take half a minute on two cores, so a file in the user's cache folder keeps them. There
-// is one file for each set of images:
-//
-//	magic      "dptrain features\n"
-//	key        32 bytes
-//	images     uint64, little-endian like all numbers below
-//	features   uint64, of one image
-//	values     images·features float32
-//	checksum   32 bytes, SHA-256 of all before
-//
-// The key is a hash of all that features depend on: the images, the weights, the version of this code, and the engine's
-// arithmetic. Engines agree only within a tolerance, and a repeatable run must not depend on the engine that filled the
-// cache. The file's name is a hash of the same things without the version, so that a later version's file replaces an
-// earlier one's. A damaged file is ignored. Files are written beside their final name and renamed, so that
-// concurrent processes see whole files.
+// The features of 60,000 images take half a minute on two cores, so a sealed safetensors file in the user's cache
+// folder keeps them: one for each set of images. Its name is a hash of all that features depend on: the images, the
+// weights, the version of this code, and the engine's arithmetic. Engines agree only within a tolerance, and a
+// repeatable run must not depend on the engine that filled the cache. A damaged file is ignored. Files are written
+// beside their final name and renamed, so that concurrent processes see whole files.
 package features

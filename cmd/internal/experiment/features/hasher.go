@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
-	"math"
 )
 
 // hasher hashes lists of values, so that different lists never hash the same bytes.
@@ -23,15 +22,5 @@ func (h hasher) text(s string) {
 
 func (h hasher) floats(values []float32) {
 	h.uint64(uint64(len(values)))
-	const atOnce = 1 << 14
-	buf := make([]byte, 0, 4*atOnce)
-	for len(values) > 0 {
-		part := values[:min(atOnce, len(values))]
-		buf = buf[:0]
-		for _, v := range part {
-			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v))
-		}
-		h.Write(buf)
-		values = values[len(part):]
-	}
+	_ = binary.Write(h, binary.LittleEndian, values) // a hash takes everything
 }

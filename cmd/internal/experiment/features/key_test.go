@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"slices"
 	"testing"
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment/features"
@@ -24,21 +23,4 @@ func TestFloatsAreHashedToTheLast(t *testing.T) {
 			t.Errorf("%d values have another hash", n)
 		}
 	}
-}
-
-// Features of another version aren't used, and this version's replace them.
-func TestOtherVersionsAreReplaced(t *testing.T) {
-	x, c := extractor(t, randomWeights(1)), &cache{t: t, folder: t.TempDir()}
-	images := randomImages(1, 1)
-	want := c.of(x, images)
-	before := c.expect(1, 1)
-	features.AsVersion(t, features.Version+1)
-	if got := c.of(x, images); !slices.Equal(got, want) {
-		t.Error("the same network has other features")
-	}
-	if after := c.expect(1, 1); !slices.Equal(before, after) {
-		t.Errorf("%v is kept beside %v", after, before)
-	}
-	c.of(x, images)
-	c.expect(0, 1)
 }
