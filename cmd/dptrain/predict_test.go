@@ -168,7 +168,7 @@ func TestPredictAndEvaluateImages(t *testing.T) {
 		"1 axes, want 3":                             {"predict", dir, labels},
 		"not a PNG or JPEG image":                    {"predict", dir, pictures[0], images},
 		"no such file":                               {"predict", dir, folder + "/none.png"},
-		"not a regular file":                         {"predict", dir, folder},
+		"is a directory":                             {"predict", dir, folder},
 		"standard input (-) and 1 files":             {"predict", dir, "-", images},
 		"--format names the format of standard":      {"predict", dir, images, "--format", "tsv"},
 		"--format xls: want one of csv, tsv":         {"predict", dir, "-", "--format", "xls"},

@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/memory"
 	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/internal/safetensors"
 )
@@ -135,12 +133,12 @@ var ErrNoModel = errors.New("no released model")
 // Read reads a released model from a run's directory, or from a copy of its folder released/.
 func Read(dir string) (Model, []safetensors.Tensor, error) {
 	for _, folder := range []string{filepath.Join(dir, "released"), dir} {
-		file, err := readWhole(filepath.Join(folder, parametersFile), maxParameters)
+		file, err := os.ReadFile(filepath.Join(folder, parametersFile))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return Model{}, nil, err
+			return Model{}, nil, fmt.Errorf("%w: %w", ErrNoModel, err)
 		}
 		parameters, _, err := safetensors.Decode(file)
 		if err != nil {
@@ -165,50 +163,13 @@ func infinite(parameters []safetensors.Tensor) string {
 	return ""
 }
 
-// Maximum sizes of a released model's files, in bytes: far above the sizes of models that can be trained.
-const (
-	maxParameters  = 8 << 30
-	maxDescription = 256 << 20 // a million columns take 100 MB
-)
-
-// available is memory.Available, which tests replace.
-var available = memory.Available
-
-// readWhole reads a regular file of at most the given size, if memory is left for the file and its decoded values.
-func readWhole(path string, most int64) ([]byte, error) {
-	// Stat comes first: opening a pipe could wait for a writer forever.
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s: not a regular file", ErrNoModel, path)
-	}
-	if info.Size() > most {
-		return nil, fmt.Errorf("%w: %s: %d bytes; at most %d can be read", ErrNoModel, path, info.Size(), most)
-	}
-	if free, ok := available(); ok && uint64(2*info.Size()) > free {
-		return nil, fmt.Errorf("%w: %s: reading it takes %d bytes of memory, and the machine has %d left", ErrNoModel, path, 2*info.Size(), free)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	contents := make([]byte, info.Size())
-	if _, err := io.ReadFull(file, contents); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrNoModel, path, err)
-	}
-	return contents, nil
-}
-
 func readModel(path string) (Model, error) {
-	text, err := readWhole(path, maxDescription)
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Model{}, fmt.Errorf("%w: %s is missing: an older version of dptrain made this run, and didn't write what using the model takes; train again", ErrNoModel, path)
 	}
 	if err != nil {
-		return Model{}, err
+		return Model{}, fmt.Errorf("%w: %w", ErrNoModel, err)
 	}
 	m := Model{Temperature: 1} // JSON without a temperature keeps it
 	if err := json.Unmarshal(text, &m); err != nil {

@@ -159,18 +159,8 @@ func (r *Released) readIDX(im *datasets.Images, files []string, use table.Use) (
 	return labels, nil
 }
 
-// maxFile bounds a file of images: 28 by 28 pixels, 2 million times.
-const maxFile = 1 << 31
-
-// readFile reads a regular file and decodes it. Errors name it.
+// readFile reads a file and decodes it. Errors name it.
 func readFile[T any](path string, decode func(file []byte) (T, error)) (out T, err error) {
-	info, err := os.Stat(path) // before opening, since opening a pipe could wait for ever
-	if err != nil {
-		return out, err
-	}
-	if !info.Mode().IsRegular() || info.Size() >= maxFile {
-		return out, inputf("%s: not a regular file of less than %d bytes", path, maxFile)
-	}
 	file, err := os.ReadFile(path)
 	if err != nil {
 		return out, err

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
@@ -89,7 +90,7 @@ func (r *Released) TestSet(ctx context.Context, f Follower) (Rows, error) {
 // TrainedOn reports whether the training file in a run's settings is the given file or has the same name. It returns
 // false if the run's private folder is missing.
 func TrainedOn(run, file string) bool {
-	text, err := ReadSettings(filepath.Join(run, "private", "settings.yaml"))
+	text, err := os.ReadFile(filepath.Join(run, "private", "settings.yaml"))
 	if err != nil || file == "" {
 		return false
 	}

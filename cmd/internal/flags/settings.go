@@ -185,7 +185,7 @@ func (s *Settings) Resolve() (settings.Experiment, error) {
 	s.given = overrides
 	file := settings.File{Name: s.config}
 	if s.config != "" {
-		text, err := experiment.ReadSettings(s.config)
+		text, err := os.ReadFile(s.config)
 		if err != nil {
 			return settings.Experiment{}, term.Inputf("read settings: %w", err)
 		}

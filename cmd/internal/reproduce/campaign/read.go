@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
@@ -98,7 +97,7 @@ func resultOf(j Job, e settings.Experiment, i runs.Info, score float64, h releas
 
 // readSettings returns the settings of a run's folder.
 func readSettings(dir string) (settings.Experiment, error) {
-	text, err := experiment.ReadSettings(filepath.Join(dir, "private", "settings.yaml"))
+	text, err := os.ReadFile(filepath.Join(dir, "private", "settings.yaml"))
 	if err != nil {
 		return settings.Experiment{}, err
 	}
