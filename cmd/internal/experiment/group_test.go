@@ -214,7 +214,7 @@ func TestADamagedStateIsItsTrainings(t *testing.T) {
 func TestLoadFromChecks(t *testing.T) {
 	settings := own(t)
 	loaded := resolve(t, true, settings...)
-	if err := resolve(t, true, settings...).LoadFrom(loaded); err == nil || !strings.Contains(err.Error(), "the other isn't loaded") {
+	if err := resolve(t, true, settings...).LoadFrom(loaded); err == nil || !strings.Contains(err.Error(), "from one that is") {
 		t.Errorf("%v", err)
 	}
 	if err := loaded.LoadFrom(nil); err == nil {
@@ -231,7 +231,7 @@ func TestLoadFromChecks(t *testing.T) {
 		"data ":      append(slices.Clone(settings), `data.clip={x: [-1, 1]}`),
 	} {
 		p := resolve(t, true, others...)
-		if err := p.LoadFrom(loaded); err == nil || !strings.Contains(err.Error(), "its "+strings.TrimSpace(name)+" is another one") || p.data != nil {
+		if err := p.LoadFrom(loaded); err == nil || !strings.Contains(err.Error(), "its data or its model is another one") || p.data != nil {
 			t.Errorf("another %s: %v", name, err)
 		}
 		if err := p.Load(t.Context(), nil, new(recorder)); err != nil { // it can load its own
@@ -246,12 +246,12 @@ func TestLoadFromChecks(t *testing.T) {
 	if err := p.LoadFrom(loaded); err != nil || p.data != loaded.data || p.Warnings() == nil {
 		t.Errorf("%v", err)
 	}
-	// The private file is replaced by another of as many rows.
+	// The private file is replaced by one of fewer rows.
 	path := strings.TrimPrefix(settings[0], "data.train=")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte("x,y\n"+strings.Repeat("-1,no\n1,yes\n-0.7,no\n", 100)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("x,y\n"+strings.Repeat("-1,no\n1,yes\n-0.7,no\n", 99)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p = resolve(t, true, settings...)

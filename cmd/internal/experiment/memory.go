@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dptrain/dptrain/cmd/internal/experiment/features"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
-	"github.com/dptrain/dptrain/internal/datasets"
 	"github.com/dptrain/dptrain/internal/memory"
 	"github.com/dptrain/dptrain/tuner"
 )
@@ -28,28 +26,19 @@ const (
 // as one run in twenty exceeds: for a Poisson number the mean and two standard deviations, for a fixed number itself,
 // for others four times the mean.
 func memoryOf(e settings.Experiment, s Samples, tuned bool) (float64, error) {
-	shape, outputs, raw := []int(nil), 0, 0.0
-	m := release.Model{}
+	raw, m := 0.0, release.Model{}
 	if s.Schema != nil {
-		shape, outputs = s.Schema.Shape, s.Schema.Outputs()
+		m.Shape, m.Outputs = s.Schema.Shape, s.Schema.Outputs()
 		if m.Vocabulary = wordsOf(s.Schema); m.Vocabulary > 0 {
-			raw = textBytes * float64(s.Train+s.Test) * volume(shape)
+			raw = textBytes * float64(s.Train+s.Test) * volume(m.Shape)
 		}
 	} else {
-		info, err := datasets.Describe(e.Dataset)
+		set, info, err := modelOfSet(e)
 		if err != nil {
 			return 0, err
 		}
-		shape, outputs, m.Vocabulary = info.SampleShape, info.Classes, info.Vocabulary
-		raw = float64(s.Train+s.Test) * volume(shape) // one byte for each pixel
-		switch {
-		case s.Features != "":
-			shape = []int{features.Size}
-		case info.Vocabulary > 0:
-			shape = []int{e.TextLength}
-		}
+		m, raw = set, float64(s.Train+s.Test)*volume(info.SampleShape) // one byte for each pixel
 	}
-	m.Shape, m.Outputs = shape, outputs
 	model, err := modelOf(describeModel(e, m))
 	if err != nil {
 		return 0, err
@@ -58,9 +47,9 @@ func memoryOf(e settings.Experiment, s Samples, tuned bool) (float64, error) {
 	for _, p := range model.Parameters {
 		parameters += float64(p.Shape().TotalSize())
 	}
-	columns := volume(shape) + float64(outputs)
+	columns := volume(m.Shape) + float64(m.Outputs)
 	if m.Vocabulary > 0 {
-		columns += volume(shape) // the weight of each token
+		columns += volume(m.Shape) // the weight of each token
 	}
 	runs, rows := runsHeld(e, tuned), rowBytes*float64(s.Train)
 	if tuned {
@@ -70,7 +59,7 @@ func memoryOf(e settings.Experiment, s Samples, tuned bool) (float64, error) {
 	if tuned && methods[e.Privacy.Variant] != tuner.Baseline {
 		played *= e.Privacy.SubsetRate
 	}
-	each := 4 * (runCopies*parameters + played + float64(s.Test)*float64(outputs))
+	each := 4 * (runCopies*parameters + played + float64(s.Test)*float64(m.Outputs))
 	data := raw + dataCopies*4*float64(s.Train+s.Test)*columns + rows
 	return programBytes + data + 4*alone*parameters + runs*each, nil
 }

@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/dptrain/dptrain/cmd/internal/experiment/features"
-	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
-	"github.com/dptrain/dptrain/internal/datasets"
 	"github.com/dptrain/dptrain/internal/given"
 	"github.com/dptrain/dptrain/train"
 )
@@ -15,16 +12,9 @@ import (
 // Rehearsal returns the model of an experiment on a named data set, and n random samples of the data set's shape, to
 // measure how long steps take without reading any data.
 func Rehearsal(e settings.Experiment, n int) (train.Model, *train.Data, error) {
-	info, err := datasets.Describe(e.Dataset)
+	m, _, err := modelOfSet(e)
 	if err != nil {
 		return train.Model{}, nil, err
-	}
-	m := release.Model{Shape: info.SampleShape, Outputs: info.Classes, Vocabulary: info.Vocabulary, Task: release.Classification}
-	switch {
-	case featured[e.Dataset] != "":
-		m.Shape = []int{features.Size}
-	case m.Vocabulary > 0:
-		m.Shape = []int{e.TextLength}
 	}
 	model, err := modelOf(describeModel(e, m))
 	if err != nil {
