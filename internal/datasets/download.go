@@ -17,9 +17,6 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// maxResumes bounds the number of times that a download is resumed at one mirror.
-const maxResumes = 20
-
 // maxUnknown bounds a file whose size isn't published, in bytes.
 const maxUnknown = 64 << 20
 
@@ -108,43 +105,20 @@ func (s *store) substitutes(f file) string {
 	return serve
 }
 
-// fillFrom downloads f from one URL, and continues at the end of part. It resumes after a lost connection if that
-// connection transferred anything.
+// fillFrom downloads f from one URL, and continues at the end of part.
 func (s *store) fillFrom(ctx context.Context, url string, f file, part *os.File) error {
-	for try := 0; ; try++ {
-		before, err := length(part)
-		if err != nil {
-			return err
-		}
-		err = s.request(ctx, url, f, part, before)
-		if err == nil {
-			if _, err := part.Seek(0, io.SeekStart); err != nil {
-				return err
-			}
-			err = f.check(part)
-			if err == nil {
-				return nil
-			}
-			// A wrong part can't be resumed. If this download continued an older part, that part may be wrong.
-			if err := part.Truncate(0); err != nil {
-				return err
-			}
-			var wrong *ChecksumError
-			if errors.As(err, &wrong) {
-				err = errors.New(wrong.Want.differs(wrong.Sum))
-			}
-			if before == 0 {
-				return err
-			}
-		}
-		after, lengthErr := length(part)
-		if lengthErr != nil {
-			return lengthErr
-		}
-		if after == before || try == maxResumes || ctx.Err() != nil {
-			return err
-		}
+	if err := s.request(ctx, url, f, part); err != nil {
+		return err
 	}
+	if _, err := part.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	err := f.check(part)
+	var wrong *ChecksumError
+	if errors.As(err, &wrong) {
+		return errors.Join(errors.New(wrong.Want.differs(wrong.Sum)), part.Truncate(0)) // a wrong part can't be resumed
+	}
+	return err
 }
 
 func length(part *os.File) (int64, error) {
@@ -157,8 +131,12 @@ func length(part *os.File) (int64, error) {
 
 var errStalled = errors.New("the connection stalled")
 
-// request requests f from byte offset on and appends it to part. It returns nil when part has the size of f.
-func (s *store) request(ctx context.Context, url string, f file, part *os.File, offset int64) error {
+// request requests the rest of f and appends it to part. It returns nil when part has the size of f.
+func (s *store) request(ctx context.Context, url string, f file, part *os.File) error {
+	offset, err := length(part)
+	if err != nil {
+		return err
+	}
 	if offset > f.size { // as any part of a file of unknown size
 		offset = 0
 		if err := part.Truncate(0); err != nil {
@@ -195,11 +173,6 @@ func (s *store) request(ctx context.Context, url string, f file, part *os.File, 
 		if !strings.HasPrefix(response.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", offset)) {
 			return fmt.Errorf("sends the range %q, want it from %d", response.Header.Get("Content-Range"), offset)
 		}
-	case http.StatusRequestedRangeNotSatisfiable:
-		if err := part.Truncate(0); err != nil {
-			return err
-		}
-		return errors.New("can't resume")
 	default:
 		return fmt.Errorf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
 	}
