@@ -75,7 +75,6 @@ func (d cifar) tree() *tree {
 		name:   "cifar-10-batches-bin",
 		dirs:   []string{"."},
 		wanted: func(member string) bool { return slices.Contains(cifarFiles, member) },
-		limit:  int64(d.batch) * cifarRecord,
 		sums:   cifarSums,
 		check: func(ctx context.Context, src *source) error {
 			_, err := d.read(ctx, src)

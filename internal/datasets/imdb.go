@@ -19,9 +19,6 @@ const (
 	imdbLength = 256    // default number of tokens of a review
 	imdbPieces = 28_996 // in the vocabulary
 	vocabulary = "vocab.txt"
-
-	// maxReview bounds a review in bytes. The longest of the published ones has 13,704.
-	maxReview = 1 << 20
 )
 
 // imdbFolders are the folders of reviews in the order of their classes, first for training, then for the test.
@@ -74,7 +71,6 @@ func (d imdb) tree() *tree {
 			_, _, ok := reviewNumber(member)
 			return ok
 		},
-		limit: maxReview,
 		check: func(ctx context.Context, src *source) error {
 			_, err := d.read(ctx, src)
 			return err

@@ -132,11 +132,14 @@ func (s *store) where() (folder string, edition State, err error) {
 		edition, complete := State(""), true
 		for _, f := range s.files {
 			if unpacked := s.unpacked(f); unpacked != "" && filepath.Dir(unpacked) == folder {
-				src := &source{tree: f.tree, path: unpacked}
-				if edition, err = src.quickEdition(); err != nil {
-					return "", "", err
+				if edition = Unverified; f.tree.sums != nil {
+					status, err := s.status(context.Background(), f)
+					if err != nil {
+						return "", "", err
+					}
+					edition = status.State
 				}
-				complete = complete && edition != Missing
+				complete = complete && edition != Corrupt
 			} else {
 				f = s.choose(f)
 				info, err := os.Stat(filepath.Join(folder, f.name))
@@ -167,12 +170,7 @@ func (s *store) readFile(ctx context.Context, f file) (path string, contents []b
 		return "", nil, err
 	}
 	defer opened.Close()
-	info, err := opened.Stat()
-	if err != nil {
-		return opened.Name(), nil, err
-	}
-	contents = make([]byte, info.Size())
-	_, err = io.ReadFull(opened, contents)
+	contents, err = io.ReadAll(opened)
 	return opened.Name(), contents, err
 }
 

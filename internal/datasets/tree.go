@@ -13,7 +13,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -22,7 +21,6 @@ type tree struct {
 	name   string            // of the folder, without a slash
 	dirs   []string          // with members; "." is the folder itself
 	wanted func(string) bool // reports whether a path in the folder, with slashes, is a member
-	limit  int64             // maximum size of a member in bytes
 	sums   map[string]string // SHA-256 of the published members; nil if they aren't known
 	// check reads all members of any edition and returns an error if their format is wrong.
 	check func(context.Context, *source) error
@@ -78,28 +76,6 @@ func (s *source) status(ctx context.Context, f file) (FileStatus, error) {
 	return status, nil
 }
 
-// quickEdition returns the edition of a folder without checking its members' format, and [Missing] if members with a
-// known checksum aren't there.
-func (s *source) quickEdition() (State, error) {
-	seen := 0
-	if s.sums == nil {
-		return Unverified, nil
-	}
-	err := s.eachUnpacked(context.Background(), func(string, io.Reader) error {
-		seen++
-		return nil
-	})
-	switch {
-	case errors.Is(err, ErrInvalid):
-		return Unofficial, nil
-	case err != nil:
-		return "", fmt.Errorf("%s: %w", s.path, err)
-	case seen < len(s.sums):
-		return Missing, nil
-	}
-	return s.edition(), nil
-}
-
 // each visits all members, in the order of their names in a folder and in the archive's own order.
 func (s *source) each(ctx context.Context, visit visitor) error {
 	var err error
@@ -114,20 +90,14 @@ func (s *source) each(ctx context.Context, visit visitor) error {
 	return nil
 }
 
-// eachPacked visits the members of a tar archive compressed with gzip. Nothing is unpacked to disk. It skips entries
-// that aren't members. An entry outside of the folder is an error, as is a member that occurs twice, is a link, or is
-// longer than the tree's limit.
+// eachPacked visits the members of a tar archive compressed with gzip, whose checksum was verified. Nothing is unpacked
+// to disk. It skips entries that aren't members.
 func (t *tree) eachPacked(ctx context.Context, archive io.Reader, visit visitor) error {
 	unpacked, err := gzip.NewReader(archive)
 	if err != nil {
 		return unpackError(err)
 	}
-	return t.eachEntry(ctx, tar.NewReader(unpacked), visit)
-}
-
-func (t *tree) eachEntry(ctx context.Context, in *tar.Reader, visit visitor) error {
-	seen := map[string]bool{}
-	for {
+	for in := tar.NewReader(unpacked); ; {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -138,42 +108,14 @@ func (t *tree) eachEntry(ctx context.Context, in *tar.Reader, visit visitor) err
 		if err != nil {
 			return unpackError(err)
 		}
-		if header.Typeflag == tar.TypeXGlobalHeader {
+		member, inside := strings.CutPrefix(path.Clean(header.Name), t.name+"/")
+		if !inside || header.Typeflag != tar.TypeReg || !t.wanted(member) {
 			continue
 		}
-		member, err := t.member(header.Name)
-		if err != nil {
-			return err
-		}
-		switch {
-		case !t.wanted(member):
-			continue
-		case seen[member]:
-			return invalidf("has %s twice", header.Name)
-		case header.Typeflag != tar.TypeReg:
-			return invalidf("%s is not a plain file", header.Name)
-		case header.Size > t.limit:
-			return invalidf("%s has %d bytes, which is more than the %d that it may have", header.Name, header.Size, t.limit)
-		}
-		seen[member] = true
 		if err := visit(member, in); err != nil {
 			return fmt.Errorf("%s: %w", header.Name, err)
 		}
 	}
-}
-
-// member returns the path in the tree of an entry of the archive.
-func (t *tree) member(entry string) (string, error) {
-	clean := path.Clean(entry)
-	if clean == "." || clean == t.name {
-		return ".", nil
-	}
-	member, inside := strings.CutPrefix(clean, t.name+"/")
-	// A path with ".." is suspicious even if it ends inside.
-	if !inside || slices.Contains(strings.Split(entry, "/"), "..") {
-		return "", invalidf("entry %q is outside the folder %s", entry, t.name)
-	}
-	return member, nil
 }
 
 // eachUnpacked visits the members in the folder, and compares them with the published ones.
@@ -203,18 +145,7 @@ func (s *source) eachUnpacked(ctx context.Context, visit visitor) error {
 }
 
 func (s *source) visitFile(member string, visit visitor) error {
-	name := filepath.Join(s.path, filepath.FromSlash(member))
-	info, err := os.Stat(name)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return invalidf("not a plain file")
-	}
-	if info.Size() > s.limit {
-		return invalidf("%d bytes, which is more than the %d that it may have", info.Size(), s.limit)
-	}
-	file, err := os.Open(name)
+	file, err := os.Open(filepath.Join(s.path, filepath.FromSlash(member)))
 	if err != nil {
 		return err
 	}
