@@ -1,7 +1,6 @@
 package table
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -91,49 +90,29 @@ func namesOf(fields []field) []string {
 // has no column "a"; it has b, c.
 func (o Options) checkNames(names []string, has, it string) error {
 	known := indexOf(names)
-	check := func(option, name string) error {
-		if _, ok := known[name]; ok {
-			return nil
-		}
-		return optionf(option, "%s no column %q; %s %s", has, name, it, listed(names))
-	}
-	err := check("label", o.Label)
-	for _, name := range o.Ignore {
-		err = errors.Join(err, check("ignore", name))
-	}
-	for _, name := range o.Columns {
-		err = errors.Join(err, check("columns", name))
-	}
-	if o.Text != "" {
-		err = errors.Join(err, check("text", o.Text))
-	}
-	for name := range o.Categories {
-		err = errors.Join(err, check("categories", name))
-	}
-	for name := range o.Missing {
-		err = errors.Join(err, check("missing", name))
-	}
-	for name := range o.Shapes {
-		err = errors.Join(err, check("shapes", name))
-	}
-	for _, constants := range []struct {
+	for _, uses := range []struct {
 		option string
-		of     map[string][2]float64
-	}{{"clip", o.Clip}, {"scale", o.Scale}} {
-		for name := range constants.of {
-			if name == All {
+		names  []string
+	}{
+		{"label", []string{o.Label}}, {"ignore", o.Ignore}, {"columns", o.Columns}, {"text", []string{o.Text}},
+		{"categories", slices.Sorted(maps.Keys(o.Categories))}, {"missing", slices.Sorted(maps.Keys(o.Missing))},
+		{"shapes", slices.Sorted(maps.Keys(o.Shapes))},
+		{"clip", slices.Sorted(maps.Keys(o.Clip))}, {"scale", slices.Sorted(maps.Keys(o.Scale))},
+	} {
+		constants := uses.option == "clip" || uses.option == "scale"
+		for _, name := range uses.names {
+			if constants && name == All || uses.option == "text" && name == "" {
 				continue
 			}
-			err = errors.Join(err, check(constants.option, name))
-			if _, also := o.Categories[name]; also {
-				err = errors.Join(err, optionf(constants.option, "%s has categories, which aren't numbers; give it either categories, or clip and scale", name))
+			if _, ok := known[name]; !ok {
+				return optionf(uses.option, "%s no column %q; %s %s", has, name, it, listed(names))
+			}
+			if _, also := o.Categories[name]; also && constants {
+				return optionf(uses.option, "%s has categories, which aren't numbers; give it either categories, or clip and scale", name)
 			}
 		}
 	}
-	if all, ok := err.(interface{ Unwrap() []error }); ok {
-		return all.Unwrap()[0]
-	}
-	return err
+	return nil
 }
 
 // column returns the schema of a column that isn't the label.

@@ -111,16 +111,12 @@ func (w *weights) problem(format string, args ...any) {
 func (w *weights) take(name string, shape ...int) []float32 {
 	t, ok := w.left[name]
 	delete(w.left, name)
-	size := 1
-	for _, d := range shape {
-		size *= d
-	}
 	switch {
 	case !ok:
 		w.problem("%s is missing", name)
 	case !slices.Equal(t.Shape, shape):
 		w.problem("%s has shape %v, want %v", name, t.Shape, shape)
-	case len(t.Values) != size:
+	case len(t.Values) != product(shape):
 		w.problem("%s has %d values of shape %v", name, len(t.Values), shape)
 	default:
 		if i := infinite(t.Values); i >= 0 {
