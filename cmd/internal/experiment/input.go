@@ -28,35 +28,22 @@ type Rows struct {
 }
 
 // Read reads the rows of a file as samples for the model.
-func (r *Released) Read(ctx context.Context, path string, use table.Use, f Follower) (Rows, error) {
+func (r *Released) Read(ctx context.Context, path string, use table.Use, f Follower) (out Rows, err error) {
 	m := r.Model
 	var in inputOf
-	if len(m.Input) > 0 {
-		if err := json.Unmarshal(m.Input, &in); err != nil {
-			return Rows{}, fmt.Errorf("%w: its input: %w", release.ErrNoModel, err)
-		}
+	if err := json.Unmarshal(m.Input, &in); err != nil {
+		return out, fmt.Errorf("%w: its input: %w", release.ErrNoModel, err)
 	}
-	if in.Table != nil {
-		return readTable(ctx, m, in.Table, path, use, f)
-	}
-	return Rows{}, usagef("models of data set %s take no tables; evaluate without a file tells how this one does on the public test set", m.Dataset)
-}
-
-func readTable(ctx context.Context, m release.Model, s *table.Schema, path string, use table.Use, f Follower) (out Rows, err error) {
-	if err := s.Check(); err != nil {
+	s := in.Table
+	if err := s.Check(); err != nil { // also if there is none
 		return out, fmt.Errorf("%w: %w", release.ErrNoModel, err)
 	}
 	if m.Version < 2 {
 		s.EmptyOnly()
 	}
-	if s.Outputs() != m.Outputs {
-		return out, fmt.Errorf("%w: its schema takes %d outputs, the model has %d", release.ErrNoModel, s.Outputs(), m.Outputs)
-	}
-	if string(s.Label.Task) != m.Task || !slices.Equal(s.Label.Classes, m.Classes) {
-		return out, fmt.Errorf("%w: its schema tells %s of %v, the model %s of %v", release.ErrNoModel, s.Label.Task, s.Label.Classes, m.Task, m.Classes)
-	}
-	if (s.Text() != nil) != (m.Vocabulary > 0) || !slices.Equal(s.Shape, m.Shape) {
-		return out, fmt.Errorf("%w: its schema makes samples of shape %v, texts: %t; the model takes %v, texts: %t", release.ErrNoModel, s.Shape, s.Text() != nil, m.Shape, m.Vocabulary > 0)
+	if s.Outputs() != m.Outputs || string(s.Label.Task) != m.Task || !slices.Equal(s.Label.Classes, m.Classes) ||
+		(s.Text() != nil) != (m.Vocabulary > 0) || !slices.Equal(s.Shape, m.Shape) {
+		return out, fmt.Errorf("%w: model.json says one thing of its input and another of its network; restore the file", release.ErrNoModel)
 	}
 	rows, err := readRows(s, path, use)
 	if err != nil {
