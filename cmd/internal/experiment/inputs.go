@@ -179,25 +179,12 @@ func (r *Released) samplesOf(ctx context.Context, im *datasets.Images, n dataset
 		im.Normalise(values, 0, n)
 		return values, nil
 	}
-	_, file, err := datasets.Weights(ctx, r.Features, datasets.Options{})
+	x, err := extractorOf(ctx, r.Features, r.engine, datasets.Options{})
 	if err != nil {
 		return nil, err
-	}
-	tensors, err := features.ReadWeights(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.Features, err)
-	}
-	x, err := features.New(r.engine, tensors)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.Features, err)
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
-	cache, err := os.MkdirTemp("", "dptrain-") // with mode 0700
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(cache)) }()
-	return x.Of(ctx, features.Images{N: im.N, Read: func(dst []float32, first int) { im.Normalise(dst, first, n) }}, features.Options{Cache: cache})
+	return x.Compute(ctx, features.Images{N: im.N, Read: func(dst []float32, first int) { im.Normalise(dst, first, n) }}, nil)
 }
 
 // readTexts reads texts, and for tests their labels, as tokens and their weights.

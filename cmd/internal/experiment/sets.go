@@ -65,24 +65,16 @@ func classified(s *datasets.Split) (*train.Classification, error) {
 // reads if they were computed before.
 func loadFeatures(ctx context.Context, name, weights string, e train.Engine, f Follower) (l loaded, err error) {
 	o := datasets.Options{Progress: Downloads(f)}
-	_, file, err := datasets.Weights(ctx, weights, o)
+	x, err := extractorOf(ctx, weights, e, o)
 	if err != nil {
 		return l, err
 	}
-	tensors, err := features.ReadWeights(file)
-	if err != nil {
-		return l, fmt.Errorf("%s: %w", weights, err)
-	}
+	defer func() { err = errors.Join(err, x.Close()) }()
 	set, err := datasets.OpenRaw(ctx, name, o)
 	if err != nil {
 		return l, err
 	}
 	warnOfEdition(f, name, set.Edition)
-	x, err := features.New(e, tensors)
-	if err != nil {
-		return l, fmt.Errorf("%s: %w", weights, err)
-	}
-	defer func() { err = errors.Join(err, x.Close()) }()
 	of := func(part string, images *datasets.Images) (*train.Classification, error) {
 		values, err := x.Of(ctx, features.Images{N: images.N, Read: func(dst []float32, first int) { images.Normalise(dst, first, set.Normalisation) }}, features.Options{
 			Progress: func(done, total int) {
@@ -113,6 +105,23 @@ func loadFeatures(ctx context.Context, name, weights string, e train.Engine, f F
 		Image:    released.ImageOf(set.Train.Shape, set.Normalisation.Mean, set.Normalisation.Std),
 		Features: weights, Shape: []int{features.Size}, Outputs: set.Train.Classes, Task: release.Classification,
 	}}, nil
+}
+
+// extractorOf loads the network that computes features by the named weights.
+func extractorOf(ctx context.Context, weights string, e train.Engine, o datasets.Options) (*features.Extractor, error) {
+	_, file, err := datasets.Weights(ctx, weights, o)
+	if err != nil {
+		return nil, err
+	}
+	var x *features.Extractor
+	tensors, err := features.ReadWeights(file)
+	if err == nil {
+		x, err = features.New(e, tensors)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", weights, err)
+	}
+	return x, nil
 }
 
 // warnOfEdition warns of files in the right format that aren't the published edition.

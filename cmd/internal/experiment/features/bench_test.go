@@ -17,7 +17,7 @@ func BenchmarkExtract(b *testing.B) {
 	const n = 256
 	images := inMemory(randomImages(1, n))
 	for b.Loop() {
-		if _, err := features.Compute(b.Context(), x, images); err != nil {
+		if _, err := x.Compute(b.Context(), images, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

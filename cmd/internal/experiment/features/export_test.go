@@ -1,17 +1,9 @@
 package features
 
-import (
-	"context"
-	"testing"
-)
+import "testing"
 
 // Version is the version that tests check the network against.
 const Version = version
-
-// Compute extracts features without a cache.
-func Compute(ctx context.Context, x *Extractor, images Images) ([]float32, error) {
-	return x.compute(ctx, images, nil)
-}
 
 // InPiecesOf changes the size of pieces for one test.
 func InPiecesOf(t *testing.T, images int) {

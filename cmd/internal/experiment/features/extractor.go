@@ -60,7 +60,7 @@ func (x *Extractor) Of(ctx context.Context, images Images, o Options) ([]float32
 	folder, err := folder(o.Cache)
 	if err != nil {
 		o.Warn(err)
-		return x.compute(ctx, images, o.Progress)
+		return x.Compute(ctx, images, o.Progress)
 	}
 	file, err := x.entry(ctx, images)
 	if err != nil {
@@ -73,7 +73,7 @@ func (x *Extractor) Of(ctx context.Context, images Images, o Options) ([]float32
 	case !errors.Is(err, errNotThere):
 		o.Warn(err)
 	}
-	if values, err = x.compute(ctx, images, o.Progress); err != nil {
+	if values, err = x.Compute(ctx, images, o.Progress); err != nil {
 		return nil, err
 	}
 	if err := file.write(folder, values); err != nil {
@@ -82,8 +82,9 @@ func (x *Extractor) Of(ctx context.Context, images Images, o Options) ([]float32
 	return values, nil
 }
 
-// compute takes the images through the network.
-func (x *Extractor) compute(ctx context.Context, images Images, progress func(done, total int)) ([]float32, error) {
+// Compute returns the features of images, [N, Size], without the cache. It calls progress, if not nil, as
+// Options.Progress.
+func (x *Extractor) Compute(ctx context.Context, images Images, progress func(done, total int)) ([]float32, error) {
 	out := make([]float32, 0, images.N*Size)
 	err := images.pieces(func(from, to int, values []float32) error {
 		// The network's cost has the labels as an input, on which features don't depend.
