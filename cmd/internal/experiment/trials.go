@@ -9,13 +9,16 @@ import (
 )
 
 // PrivateTrials carries out trials of a settled tuning whose data are loaded, for another process that carries out the
-// plan with the same key: see [tuner.PrivateTrials]. The numbers are below [Plan.PrivateTrialCount]. The
-// follower may be nil. Numbers, key and outcomes are private.
+// plan with the same key: see [tuner.PrivateTrials]. The follower may be nil. Numbers, key and outcomes are private.
 func (p *Plan) PrivateTrials(ctx context.Context, e train.Engine, key train.Key, trials []int, f Follower) ([]tuner.PrivateOutcome, error) {
 	if err := p.ready(); err != nil {
 		return nil, err
 	}
-	drawn, err := p.drawn(key)
+	t, ok := p.work.(tuning)
+	if !ok {
+		return nil, errors.New("draw trials: the plan trains once; want one that tunes")
+	}
+	drawn, err := tuner.NewPlan(t.Settings, key)
 	if err != nil {
 		return nil, err
 	}
@@ -36,22 +39,4 @@ func (p *Plan) PrivateTrials(ctx context.Context, e train.Engine, key train.Key,
 		Fallback: func(reason error) { warnOfFallback(f, reason) },
 	}
 	return executor.RunTrials(ctx, drawn, trials)
-}
-
-// PrivateTrialCount returns the number of trials that a settled tuning draws from a key. No guarantee covers it.
-func (p *Plan) PrivateTrialCount(key train.Key) (int, error) {
-	drawn, err := p.drawn(key)
-	return len(drawn.Private.Trials), err
-}
-
-// drawn returns the plan that a settled tuning draws from a key.
-func (p *Plan) drawn(key train.Key) (tuner.Plan, error) {
-	if p == nil || p.work == nil {
-		return tuner.Plan{}, errors.New("draw trials: the plan isn't settled; call Settle first")
-	}
-	t, ok := p.work.(tuning)
-	if !ok {
-		return tuner.Plan{}, errors.New("draw trials: the plan trains once; want one that tunes")
-	}
-	return tuner.NewPlan(t.Settings, key)
 }

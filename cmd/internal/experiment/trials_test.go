@@ -74,9 +74,8 @@ func TestTrialsOfAnotherProcess(t *testing.T) {
 		if diff := cmp.Diff(covered(want), covered(got)); diff != "" {
 			t.Errorf("%q (-here +elsewhere)\n%s", more, diff)
 		}
-		n, err := here.PrivateTrialCount(key)
-		if err != nil || n == 0 || n != transport.runs || n != len(want.Private.(privateTuning).Trials) {
-			t.Errorf("%q: %d trials, %d carried out, %v", more, n, transport.runs, err)
+		if n := len(want.Private.(privateTuning).Trials); n == 0 || n != transport.runs {
+			t.Errorf("%q: %d trials, %d carried out", more, n, transport.runs)
 		}
 	}
 }
@@ -94,11 +93,5 @@ func TestPlansWithoutTrials(t *testing.T) {
 	tune := resolve(t, true, settings...)
 	if _, err := tune.PrivateTrials(t.Context(), cpu.New(cpu.Options{}), tune.Key(), nil, nil); err == nil {
 		t.Error("no data, and no error")
-	}
-	if _, err := new(Plan).PrivateTrialCount(tune.Key()); err == nil || !strings.Contains(err.Error(), "isn't settled") {
-		t.Errorf("not settled: %v", err)
-	}
-	if _, err := tune.PrivateTrialCount(train.Key{}); err == nil {
-		t.Error("a count by the zero key")
 	}
 }
