@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -21,14 +20,14 @@ import (
 func newRunsCommand(g *global) *cobra.Command {
 	cmd := term.Group(&cobra.Command{
 		Use:   "runs",
-		Short: "List, show and compare runs, and clean up after killed ones",
-		Long: `List, show and compare runs, and clean up after killed ones.
+		Short: "List and show runs, and clean up after killed ones",
+		Long: `List and show runs, and clean up after killed ones.
 
 Each "tune" or "train" makes a folder in the store, a folder of runs: --store,
 else $` + flags.StoreVariable + `, else runs. Its run.json and released/ are public; private/
 is not.`,
 	})
-	cmd.AddCommand(newRunsListCommand(g), newRunsShowCommand(g), newRunsCompareCommand(g), newRunsCleanCommand(g))
+	cmd.AddCommand(newRunsListCommand(g), newRunsShowCommand(g), newRunsCleanCommand(g))
 	return cmd
 }
 
@@ -57,28 +56,17 @@ func newRunsListCommand(g *global) *cobra.Command {
 	return cmd
 }
 
-// runLine is a run in a list.
+// runLine is a run in a list. Its manifest has the state as people read it.
 type runLine struct {
 	Folder string `json:"folder"`
-	State  string `json:"state"` // as people read it
 	runs.Manifest
 	Resumable bool `json:"resumable"`
 }
 
 func newRunLine(i runs.Info) runLine {
-	return runLine{term.Relative(i.Dir), stateOf(i), i.Manifest, i.Resumable()}
-}
-
-// MarshalJSON writes the line's state instead of the manifest's.
-func (l runLine) MarshalJSON() ([]byte, error) {
-	type plain runs.Manifest
-	m := plain(l.Manifest)
-	m.Stage = runs.Stage(l.State)
-	return json.Marshal(struct {
-		Folder string `json:"folder"`
-		plain
-		Resumable bool `json:"resumable"`
-	}{l.Folder, m, l.Resumable})
+	line := runLine{term.Relative(i.Dir), i.Manifest, i.Resumable()}
+	line.Stage = runs.Stage(stateOf(i))
+	return line
 }
 
 func stateOf(i runs.Info) string {
@@ -106,21 +94,6 @@ func scoreText(s *runs.Score) string {
 		return ""
 	}
 	return release.ScoreOf(s.Metric, s.Value).String()
-}
-
-func number(v *float64) string {
-	if v == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*v, 'g', -1, 64)
-}
-
-// rounded prints a number, if there is one, for people.
-func rounded(v *float64) string {
-	if v == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*v, 'g', 4, 64)
 }
 
 func runRunsList(g *global, store string, asCSV bool) error {
@@ -206,10 +179,10 @@ func runRunsShow(g *global, dir string, private bool) error {
 		}
 		pairs.Add(i.Score.Metric, scoreText(i.Score)+on)
 	}
-	if i.TunedLearningRate != nil {
-		pairs.Add("learning rate", fmt.Sprintf("%s found by tuning, %s in the final run", rounded(i.TunedLearningRate), rounded(i.LearningRate)))
+	if i.TunedLearningRate != nil && i.LearningRate != nil {
+		pairs.Add("learning rate", fmt.Sprintf("%.4g found by tuning, %.4g in the final run", *i.TunedLearningRate, *i.LearningRate))
 	} else if i.LearningRate != nil {
-		pairs.Add("learning rate", rounded(i.LearningRate))
+		pairs.Add("learning rate", fmt.Sprintf("%.4g", *i.LearningRate))
 	}
 	if i.Resumable() {
 		pairs.Add("go on", "dptrain resume "+term.Quoted(term.Relative(i.Dir)))

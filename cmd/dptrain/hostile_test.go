@@ -25,7 +25,6 @@ func TestNamesOfRunsSteerNoTerminal(t *testing.T) {
 	}{
 		{[]string{"runs", "list", "--store", store}, 2},
 		{[]string{"runs", "show", dir}, 6},
-		{[]string{"runs", "compare", dir}, 1},
 		{[]string{"runs", "clean", "--store", store, "--abandon", dir}, 2},
 	} {
 		var out bytes.Buffer
