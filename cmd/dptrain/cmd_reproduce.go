@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,7 +20,6 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/paper"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
-	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
@@ -29,7 +28,6 @@ type reproduceOptions struct {
 	cluster   execution.Cluster
 	selection paper.Selection
 	out       string
-	list      bool
 	quick     bool
 	keep      flags.Keep
 	seed      uint64
@@ -52,9 +50,9 @@ func newReproduceCommand(g *global) *cobra.Command {
 		Long: `Reproduce the figures and tables of Koskela and Kulkarni, "Practical
 Differentially Private Hyperparameter Tuning with Subsampling": train what they
 need, draw them, and compare them with what the paper says, on one page. NAME is
-a figure's label in the paper, such as figure_tune_lr_dp_sgd; --list shows all of
-them, what they take, and how long that is likely to last here. Without a name it
-is all of them.
+a figure's label in the paper. Without a name it is all of them:
+
+` + strings.Join(labels(paper.Figures()), "\n") + `
 
 A figure's point is the mean test accuracy of repeated runs at one epsilon, by
 variant 1, variant 2, the baseline, and one training alone with the baseline's
@@ -65,8 +63,10 @@ take minutes: a rehearsal, and no evidence.
 The runs are kept in the folder "runs" below --out. Whatever is there isn't run
 again: the same command goes on where an earlier one was interrupted or killed,
 and only adds what is missing if it asks for more. A run that gives no model is
-tried once more. "reproduce status" counts runs and estimates the time left, also
-while another process works, and "reproduce draw" draws what is there.
+tried once more. The command says at its beginning how long the runs are likely to
+take here. "reproduce status" counts runs and estimates the time left, also while
+another process works. The page is drawn before the runs and after them, and when
+the command is interrupted: then it shows the runs that are there.
 
 With --accounting paper the noise is that of the paper's bounds; with best it is
 that of tighter ones, which take less noise for the same epsilon. With both,
@@ -82,8 +82,7 @@ paper's data sets are public. With --insecure-seed the campaign can be repeated 
 the byte, times left out, and its models guarantee nothing.
 
 ` + term.ExitCodes,
-		Example: `  dptrain reproduce --list
-  dptrain reproduce --quick
+		Example: `  dptrain reproduce --quick
   dptrain reproduce compare_dp_bounds mnist_novel_x
   dptrain reproduce figure_tune_lr_dp_sgd --datasets cifar-10 --repetitions 3
   dptrain reproduce --accounting paper,best
@@ -99,21 +98,8 @@ the byte, times left out, and its models guarantee nothing.
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.BoolVar(&opts.list, "list", false, "show the figures, their runs, and how long they are likely to take here; train nothing but for a few seconds")
 	fs.BoolVar(&opts.quick, "quick", false, "small runs: a rehearsal of all figures in minutes")
-	opts.addSelection(cmd)
-	fs.StringVar(&opts.out, "out", "", "`folder` of the campaign: runs, figures, tables, page (default reproduction, or reproduction-quick)")
-	fs.Uint64Var(&opts.seed, "insecure-seed", 0, "make all random draws from a `number`, so that the campaign can be repeated; voids all guarantees")
-	opts.keep.Add(cmd, saveCampaign, "`time` between two saves of the runs' states, from which the same command goes on")
-	opts.AddOnly(cmd, "workers", "engine", "devices")
-	opts.cluster.AddLeading(cmd, "the runs")
-	cmd.AddCommand(newReproduceStatusCommand(g), newReproduceDrawCommand(g))
-	return cmd
-}
-
-// addSelection adds the flags that say which cells a figure shows.
-func (o *reproduceOptions) addSelection(cmd *cobra.Command) {
-	fs, s := cmd.Flags(), &o.selection
+	s := &opts.selection
 	fs.StringSliceVar(&s.Datasets, "datasets", s.Datasets, "data sets: a `list`; "+builtIn+" is built in, and not the paper's")
 	fs.Float64SliceVar(&s.Epsilons, "epsilons", s.Epsilons, "total epsilons: a `list`; with --quick 1 and 4")
 	fs.StringSliceVar(&s.Accountings, "accounting", s.Accountings, "bounds that the noise is calibrated by: a `list` of paper, tight and best")
@@ -123,6 +109,13 @@ func (o *reproduceOptions) addSelection(cmd *cobra.Command) {
 	flags.ShowDefault(fs, "datasets", s.Datasets)
 	flags.ShowDefault(fs, "epsilons", s.Epsilons)
 	flags.ShowDefault(fs, "accounting", s.Accountings)
+	fs.StringVar(&opts.out, "out", "", "`folder` of the campaign: runs, figures, tables, page (default reproduction, or reproduction-quick)")
+	fs.Uint64Var(&opts.seed, "insecure-seed", 0, "make all random draws from a `number`, so that the campaign can be repeated; voids all guarantees")
+	opts.keep.Add(cmd, saveCampaign, "`time` between two saves of the runs' states, from which the same command goes on")
+	opts.AddOnly(cmd, "workers", "engine", "devices")
+	opts.cluster.AddLeading(cmd, "the runs")
+	cmd.AddCommand(newReproduceStatusCommand(g))
+	return cmd
 }
 
 func labels(figures []paper.Figure) []string {
@@ -219,8 +212,11 @@ func tasksOf(figures []paper.Figure, s paper.Selection) []campaign.Job {
 }
 
 // description describes the campaign of tasks.
-func (o *reproduceOptions) description(names []string, chosen []paper.Figure, tasks []campaign.Job) campaign.Description {
-	d := campaign.Description{Command: o.command(names), Figures: labels(chosen)}
+func (o *reproduceOptions) description(tasks []campaign.Job) campaign.Description {
+	d := campaign.Description{Command: "dptrain"}
+	for _, word := range os.Args[1:] {
+		d.Command += " " + term.Quoted(word)
+	}
 	if o.quick {
 		d.Scale = campaign.Quick()
 	}
@@ -231,29 +227,6 @@ func (o *reproduceOptions) description(names []string, chosen []paper.Figure, ta
 		d.Jobs = append(d.Jobs, t.Name())
 	}
 	return d
-}
-
-// command returns the command line that goes on with the campaign.
-func (o *reproduceOptions) command(names []string) string {
-	words := append([]string{"dptrain", "reproduce"}, names...)
-	if o.quick {
-		words = append(words, "--quick")
-	}
-	s := o.selection
-	words = append(words, "--datasets", strings.Join(s.Datasets, ","), "--epsilons", numberList(s.Epsilons), "--accounting", strings.Join(s.Accountings, ","),
-		"--repetitions", strconv.Itoa(s.Repetitions), "--out", term.Quoted(o.out))
-	if o.seeded {
-		words = append(words, "--insecure-seed", strconv.FormatUint(o.seed, 10))
-	}
-	return strings.Join(words, " ")
-}
-
-func numberList(values []float64) string {
-	var out []string
-	for _, v := range values {
-		out = append(out, strconv.FormatFloat(v, 'g', -1, 64))
-	}
-	return strings.Join(out, ",")
 }
 
 func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names []string) error {
@@ -267,14 +240,11 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 	if err := opts.cluster.Check(); err != nil {
 		return err
 	}
-	performance, err := opts.performance(ctx)
+	e, err := opts.Resolve()
 	if err != nil {
 		return err
 	}
-	if opts.list {
-		return g.listFigures(ctx, opts, chosen, performance)
-	}
-	store, err := campaign.Open(opts.out, opts.description(names, chosen, tasksOf(chosen, opts.selection)))
+	store, err := campaign.Open(opts.out, opts.description(tasksOf(chosen, opts.selection)))
 	if err != nil {
 		return campaignError(err)
 	}
@@ -284,7 +254,7 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 		return campaignError(err)
 	}
 	if drawn.Finished+drawn.Failed < drawn.Runs {
-		if err := g.work(ctx, store, performance, opts); err != nil {
+		if err := g.work(ctx, store, e.Performance, opts); err != nil {
 			_, failed := g.draw(context.WithoutCancel(ctx), store, &opts, chosen) // the runs that are filed
 			return campaignError(errors.Join(err, failed))
 		}
@@ -293,12 +263,6 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 		}
 	}
 	return g.Print(drawn, drawn.print)
-}
-
-// performance returns where to train.
-func (o *reproduceOptions) performance(ctx context.Context) (settings.Performance, error) {
-	e, err := o.Resolve()
-	return e.Performance, err
 }
 
 // campaignError gives an error of a campaign its exit code.
@@ -311,7 +275,7 @@ func campaignError(err error) error {
 	return engines.Blame(err)
 }
 
-// reproduced is what "reproduce" and "reproduce draw" print as JSON.
+// reproduced is what "reproduce" prints as JSON.
 type reproduced struct {
 	Page     string `json:"page"`
 	Runs     int    `json:"runs"`

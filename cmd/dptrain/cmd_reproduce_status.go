@@ -70,7 +70,7 @@ func runReproduceStatus(ctx context.Context, g *global, out string) error {
 		if err != nil {
 			return r, err
 		}
-		r = campaignStatus{s.Total, s.Finished, s.Running, s.Out, s.CutOff, []string{}, s.Repeated, s.Orphans, s.Left.Seconds, s.Took, s.Expected, store.Description.Command}
+		r = campaignStatus{s.Total, s.Finished, s.Running, s.Out, s.CutOff, []string{}, s.Repeated, s.Orphans, s.Left, s.Took, s.Expected, store.Description.Command}
 		for _, t := range s.Failed {
 			r.Failed = append(r.Failed, t.Name())
 		}

@@ -20,75 +20,119 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// work carries out what a campaign lacks.
-func (g *global) work(ctx context.Context, store *campaign.Store, p settings.Performance, opts reproduceOptions) (err error) {
+// missing is what a campaign lacks.
+type missing struct {
+	reproduceOptions
+	store       *campaign.Store
+	performance settings.Performance
+	tasks       []campaign.Job
+	scan        campaign.Scan
+}
+
+// work carries out what a campaign lacks: on this machine, or by the workers of a cluster.
+func (g *global) work(ctx context.Context, store *campaign.Store, p settings.Performance, opts reproduceOptions) error {
 	tasks, err := store.Jobs()
 	if err != nil {
 		return err
 	}
 	scan, err := term.Await(ctx, "reading the runs", func() (campaign.Scan, error) { return store.Scan(tasks) })
-	if err != nil {
+	if err != nil || len(scan.Finished) == len(tasks) {
 		return err
 	}
-	if len(scan.Finished) == len(tasks) {
-		return nil
-	}
-	if opts.cluster.File != "" {
-		return g.direct(ctx, store, opts, p, tasks, scan)
-	}
+	m := missing{opts, store, p, tasks, scan}
 	running := new(sync.WaitGroup)
-	device, err := g.gpus.Choose(p)
-	if err != nil {
-		return err
+	carryOut := m.byWorkers
+	if opts.cluster.File == "" {
+		device, err := g.gpus.Choose(p)
+		if err != nil {
+			return err
+		}
+		device = device.Opening(ctx, running, p, func(text string) { g.Console().Log().Warn(text) })
+		carryOut = func(ctx context.Context, f *term.Follower) error {
+			return device.Using(ctx, p, f, func(gpu train.Engine) error { return m.here(ctx, gpu, f) })
+		}
 	}
-	device = device.Opening(ctx, running, p, func(text string) { g.Console().Log().Warn(text) })
-	f := term.NewFollower(ctx, g.Console())
-	working := term.Begin(ctx, running, f, func(f *term.Follower) (any, error) {
-		return nil, device.Using(ctx, p, f, func(gpu train.Engine) error { return workOn(ctx, store, p, gpu, opts.keep.Every, tasks, scan, f) })
-	})
+	working := term.Begin(ctx, running, term.NewFollower(ctx, g.Console()), func(f *term.Follower) (any, error) { return nil, carryOut(ctx, f) })
 	_, err = working.AwaitEnd(ctx, func() { g.Console().Log().Warn("stopping; again to kill") })
 	if err != nil {
-		err = fmt.Errorf("%w; what is done is kept: the same command goes on", err)
+		err = fmt.Errorf("%w; what is done is kept: the same command goes on", execution.OfCluster(err))
 	}
 	return err
 }
 
-// workOn is work on an engine, nil for the CPU's.
-func workOn(
-	ctx context.Context, store *campaign.Store, p settings.Performance, gpu train.Engine, every time.Duration, tasks []campaign.Job, scan campaign.Scan, f *term.Follower,
-) error {
-	engine, on := engines.New(p, gpu), engines.Machine(p, gpu)
-	pace, err := measured(ctx, store, engine, on, tasks, f)
+// here carries out what is missing on an engine, nil for the CPU's.
+func (m missing) here(ctx context.Context, gpu train.Engine, f *term.Follower) error {
+	engine, on := engines.New(m.performance, gpu), engines.Machine(m.performance, gpu)
+	pace := m.store.PaceOf(on)
+	err := pace.Measure(ctx, engine, cellsOf(m.tasks), func(done, total int) {
+		f.Progress(float64(done), float64(total), "measuring the pace of this machine")
+	})
 	if err == nil {
-		err = store.SetPace(on, pace)
+		err = m.store.SetPace(on, pace)
 	}
 	if err != nil {
 		return err
 	}
-	status, err := store.Status(tasks, scan)
-	if err != nil {
-		return err
-	}
-	f.Note(fmt.Sprintf("%d of %d runs are to do, about %s of training", status.Total-status.Finished-len(status.Failed)-status.Orphans, status.Total, lasting(status.Left.Seconds)))
 	program, err := build.Hash()
 	if err != nil {
 		return term.Input(err)
 	}
-	return store.Work(ctx, tasks, scan, campaign.Options{
-		Engine: engine, Features: engines.CPU(), Performance: p, Machine: on, Program: program, MadeBy: engines.Current(), Size: batchSize(p, gpu != nil), SaveEvery: every,
-		Follower: &campaignFollower{Follower: f, store: store, status: status, done: status.Done.Seconds},
+	follower, err := m.follower(f)
+	if err != nil {
+		return err
+	}
+	f.Note(fmt.Sprintf("%d of %d runs are to do, about %s of training", follower.status.Todo(), follower.status.Total, lasting(follower.status.Left)))
+	return m.store.Work(ctx, m.tasks, m.scan, campaign.Options{
+		Engine: engine, Features: engines.CPU(), Performance: m.performance, Machine: on, Program: program, MadeBy: engines.Current(),
+		Size: batchSize(m.performance, gpu != nil), SaveEvery: m.keep.Every, Follower: follower,
 	})
 }
 
-// measured returns a machine's pace: what the store knows of it, and what it lacks measured now.
-func measured(ctx context.Context, store *campaign.Store, e train.Engine, machine string, tasks []campaign.Job, f *term.Follower) (campaign.Pace, error) {
-	pace := store.PaceOf(machine)
-	err := pace.Measure(ctx, e, cellsOf(tasks), func(done, total int) { f.Progress(float64(done), float64(total), measuring) })
-	return pace, err
+// byWorkers has the workers of a cluster carry out what is missing.
+func (m missing) byWorkers(ctx context.Context, f *term.Follower) (err error) {
+	me, err := execution.ClusterBuild()
+	if err != nil {
+		return err
+	}
+	id, err := execution.CampaignID(m.out)
+	if err != nil {
+		return err
+	}
+	follower, err := m.follower(f)
+	if err != nil {
+		return err
+	}
+	conn, end, err := m.cluster.Lead(ctx, filepath.Join(m.out, "cluster"), f.Note)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	board, err := conn.Board(ctx, id, me, f.Note)
+	if err != nil {
+		return err
+	}
+	defer board.Close()
+	f.Note(fmt.Sprintf("%d of %d runs are to do", follower.status.Todo(), follower.status.Total))
+	showing, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { follower.show(showing, board) })
+	defer func() {
+		stop()
+		running.Wait()
+	}()
+	err = m.store.Work(ctx, m.tasks, m.scan, campaign.Options{
+		Workers: &remote.Workers{Board: board, Engine: m.performance.Engine}, Performance: m.performance, Program: me.Hash, MadeBy: engines.Current(), Follower: follower,
+	})
+	if err == nil {
+		err = board.Remove(ctx)
+	}
+	return err
 }
 
-// measuring is the activity of a command that measures a pace.
-const measuring = "measuring the pace of this machine"
+func (m missing) follower(f *term.Follower) (*campaignFollower, error) {
+	status, err := m.store.Status(m.tasks, m.scan)
+	return &campaignFollower{Follower: f, store: m.store, status: status, done: status.Done}, err
+}
 
 func cellsOf(tasks []campaign.Job) []campaign.Cell {
 	cells := make([]campaign.Cell, len(tasks))
@@ -132,10 +176,6 @@ type campaignFollower struct {
 	done   float64 // expected seconds
 }
 
-func (c *campaignFollower) Loading(done, total float64, what string) {
-	c.Follower.Progress(done, total, what)
-}
-
 func (c *campaignFollower) Working(batch []campaign.Job, share float64) {
 	c.mu.Lock()
 	done := c.done
@@ -143,7 +183,7 @@ func (c *campaignFollower) Working(batch []campaign.Job, share float64) {
 	for _, t := range batch {
 		done += share * c.expected(t)
 	}
-	total := c.status.Done.Seconds + c.status.Left.Seconds
+	total := c.status.Done + c.status.Left
 	of := batch[0].Cell
 	c.Follower.Progress(done, math.Max(total, done), fmt.Sprintf("%s; %s, %s, %s", c.text(), of.Preset(), of.Method, counted(len(batch))))
 }
@@ -162,8 +202,8 @@ func (c *campaignFollower) Ended(t campaign.Job, err error) {
 
 // expected returns the time that a task is expected to take, in seconds.
 func (c *campaignFollower) expected(t campaign.Job) float64 {
-	work, _ := c.store.Estimate(t.Cell, c.store.Description.Pace) // of a task that was estimated before
-	return work.Seconds * c.status.Correction()
+	seconds, _ := c.store.Estimate(t.Cell, c.store.Description.Pace) // of a task that was estimated before
+	return seconds * c.status.Correction()
 }
 
 // text says how many runs have ended.
@@ -193,60 +233,6 @@ func lasting(seconds float64) string {
 
 // counted prints a number of runs.
 func counted(n int) string { return fmt.Sprintf("%d %s", n, term.Plural(n, "run", "runs")) }
-
-// direct has the workers of a cluster carry out what a campaign lacks.
-func (g *global) direct(ctx context.Context, store *campaign.Store, o reproduceOptions, p settings.Performance, tasks []campaign.Job, scan campaign.Scan) (err error) {
-	status, err := store.Status(tasks, scan)
-	if err != nil {
-		return err
-	}
-	f := term.NewFollower(ctx, g.Console())
-	working := term.Begin(ctx, new(sync.WaitGroup), f, func(f *term.Follower) (any, error) {
-		return nil, directOn(ctx, store, o, p, tasks, scan, &campaignFollower{Follower: f, store: store, status: status})
-	})
-	if _, err = working.AwaitEnd(ctx, func() { g.Console().Log().Warn("stopping; again to kill") }); err != nil {
-		err = fmt.Errorf("%w; what is done is kept: the same command goes on", execution.OfCluster(err))
-	}
-	return err
-}
-
-func directOn(
-	ctx context.Context, store *campaign.Store, o reproduceOptions, p settings.Performance, tasks []campaign.Job, scan campaign.Scan, f *campaignFollower,
-) (err error) {
-	me, err := execution.ClusterBuild()
-	if err != nil {
-		return err
-	}
-	id, err := execution.CampaignID(o.out)
-	if err != nil {
-		return err
-	}
-	conn, end, err := o.cluster.Lead(ctx, filepath.Join(o.out, "cluster"), f.Note)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, end()) }()
-	board, err := conn.Board(ctx, id, me, f.Note)
-	if err != nil {
-		return err
-	}
-	defer board.Close()
-	f.Note(fmt.Sprintf("%d of %d runs are to do", f.status.Total-f.status.Finished-len(f.status.Failed)-f.status.Orphans, f.status.Total))
-	showing, stop := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { f.show(showing, board) })
-	defer func() {
-		stop()
-		running.Wait()
-	}()
-	err = store.Work(ctx, tasks, scan, campaign.Options{
-		Workers: &remote.Workers{Board: board, Engine: p.Engine}, Performance: p, Program: me.Hash, MadeBy: engines.Current(), Follower: f,
-	})
-	if err == nil {
-		err = board.Remove(ctx)
-	}
-	return err
-}
 
 // show shows every second how much of a campaign is done, and by whom.
 func (c *campaignFollower) show(ctx context.Context, board *cluster.Board) {

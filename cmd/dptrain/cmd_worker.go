@@ -256,10 +256,6 @@ type workerFollower struct {
 	text string
 }
 
-func (w *workerFollower) Loading(done, total float64, what string) {
-	w.Follower.Progress(done, total, what)
-}
-
 // doing notes which jobs are under way.
 func (w *workerFollower) doing(jobs []cluster.Job, share float64) {
 	w.mu.Lock()

@@ -22,14 +22,16 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/tuner"
 )
 
 // follows is a follower that passes on the share that is done, if working isn't nil.
 type follows struct{ working func(float64) }
 
-func (follows) Note(string)                      {}
-func (follows) Warn(string)                      {}
-func (follows) Loading(float64, float64, string) {}
+func (follows) Note(string)                       {}
+func (follows) Warn(string)                       {}
+func (follows) Progress(float64, float64, string) {}
+func (follows) Tuning(tuner.PrivateProgress)      {}
 func (f follows) Working(share float64) {
 	if f.working != nil {
 		f.working(share)
@@ -79,10 +81,10 @@ func alone(t *testing.T, j Job) (experiment.Outcome, *experiment.Plan) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(p.Settle(), p.Load(t.Context(), e, loading{follows{}})); err != nil {
+	if err := errors.Join(p.Settle(), p.Load(t.Context(), e, follows{})); err != nil {
 		t.Fatal(err)
 	}
-	out, err := p.Run(t.Context(), e, experiment.Options{Key: j.Key}, loading{follows{}})
+	out, err := p.Run(t.Context(), e, experiment.Options{Key: j.Key}, follows{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,9 +66,9 @@ type watched struct {
 	progress func(share float64)
 }
 
-func (w watched) Loading(done, total float64, what string) {
+func (w watched) Progress(done, total float64, what string) {
 	w.progress(0)
-	w.Follower.Loading(done, total, what)
+	w.Follower.Progress(done, total, what)
 }
 
 func (w watched) Working(share float64) {

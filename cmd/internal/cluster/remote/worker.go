@@ -9,7 +9,6 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/train"
-	"github.com/dptrain/dptrain/tuner"
 )
 
 // setsKept is the number of loaded data sets that a worker keeps.
@@ -30,21 +29,12 @@ type Worker struct {
 	arithmetics map[string]string // by group
 }
 
-// Follower receives the progress of a worker. Its methods are called one at a time.
+// Follower receives the progress of a worker, and of the loading of its data. Its methods are called one at a time.
 type Follower interface {
-	Note(text string)
-	Warn(text string)
-	// Loading reports how much of a data set is loaded. what names it.
-	Loading(done, total float64, what string)
+	experiment.Follower
 	// Working reports the share of the current group's work that is done, from 0 to 1.
 	Working(share float64)
 }
-
-// loading makes an [experiment.Follower] of a Follower, for the time that a data set loads.
-type loading struct{ Follower }
-
-func (l loading) Progress(done, total float64, what string) { l.Loading(done, total, what) }
-func (loading) Tuning(tuner.PrivateProgress)                {}
 
 // Close frees the memory of the data sets.
 func (w *Worker) Close() {
@@ -70,7 +60,7 @@ func (w *Worker) plan(ctx context.Context, j Job, f Follower) (*experiment.Plan,
 			return nil, err
 		}
 	}
-	if err := w.cache.Load(ctx, p, loading{f}); err != nil {
+	if err := w.cache.Load(ctx, p, f); err != nil {
 		return nil, fmt.Errorf("load %s: %w", s.Dataset, err)
 	}
 	return p, nil

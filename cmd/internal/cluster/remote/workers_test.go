@@ -63,7 +63,7 @@ func loaded(t *testing.T, s experiment.Settings) *experiment.Plan {
 	t.Helper()
 	p, err := experiment.New(s)
 	if err == nil {
-		err = errors.Join(p.Settle(), p.Load(t.Context(), nil, loading{follows{}}))
+		err = errors.Join(p.Settle(), p.Load(t.Context(), nil, follows{}))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -19,17 +19,11 @@ type local struct {
 }
 
 func (l *local) prepare(ctx context.Context, p *experiment.Plan) (string, error) {
-	if err := l.cache.Load(ctx, p, loading{l.Follower}); err != nil {
+	if err := l.cache.Load(ctx, p, l.Follower); err != nil {
 		return "", fmt.Errorf("load %s: %w", p.Experiment.Dataset, err)
 	}
 	return p.Identity(l.Program)
 }
-
-// loading makes an [experiment.Follower] of a Follower, for the time that a data set loads.
-type loading struct{ Follower }
-
-func (l loading) Progress(done, total float64, what string) { l.Loading(done, total, what) }
-func (loading) Tuning(tuner.PrivateProgress)                {}
 
 func (l *local) room(c Cell, out int) int {
 	if out > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/internal/datasets"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -25,7 +26,7 @@ type Step struct {
 func paceKey(c Cell) string { return c.Dataset + " " + c.Optimizer }
 
 // Measure adds the steps that cells need and the pace lacks. It trains on random samples, for a second or two for each
-// data set and optimizer. It calls progress, which may be nil.
+// data set and optimizer.
 func (p Pace) Measure(ctx context.Context, e train.Engine, cells []Cell, progress func(done, total int)) error {
 	var missing []Cell
 	seen := map[string]bool{}
@@ -37,9 +38,7 @@ func (p Pace) Measure(ctx context.Context, e train.Engine, cells []Cell, progres
 		}
 	}
 	for k, c := range missing {
-		if progress != nil {
-			progress(k, len(missing))
-		}
+		progress(k, len(missing))
 		step, err := measure(ctx, e, c)
 		if err != nil {
 			return fmt.Errorf("measure steps of %s: %w", paceKey(c), err)
@@ -120,28 +119,23 @@ func timeOf(ctx context.Context, loaded *train.Loaded, settings []train.Settings
 	return time.Since(start), err
 }
 
-// Work is the expected cost of a cell's run.
-type Work struct {
-	Gradients float64 // of single samples
-	Seconds   float64 // 0 if the pace is unknown
-	Models    float64 // trials and final runs
-}
-
-// Estimate returns the expected work of a cell's run. Its time is for training alone, with all cores or the GPU.
-func (s *Store) Estimate(c Cell, p Pace) (w Work, err error) {
+// Estimate returns the time that a cell's run is expected to train with all cores or the GPU, in seconds. It is 0 if the
+// pace is unknown.
+func (s *Store) Estimate(c Cell, p Pace) (seconds float64, err error) {
 	e, err := s.experiment(c)
 	if err != nil {
-		return w, err
+		return 0, err
 	}
-	n, err := samples(c.Dataset)
+	info, err := datasets.Describe(c.Dataset)
 	if err != nil {
-		return w, err
+		return 0, err
 	}
+	n := info.Train
 	epochs, rates := []float64{e.Privacy.Epochs}, []float64{e.Privacy.SamplingRate}
 	if c.Space == All {
 		epochs = e.Tuning.Epochs
 		if rates, err = e.Tuning.Rates(e.Privacy.SubsetRate, n); err != nil {
-			return w, err
+			return 0, err
 		}
 	}
 	q := e.Privacy.SubsetRate
@@ -157,17 +151,14 @@ func (s *Store) Estimate(c Cell, p Pace) (w Work, err error) {
 		for _, epoch := range epochs {
 			steps, err := train.Steps(epoch, rate)
 			if err != nil {
-				return w, err
+				return 0, err
 			}
 			for _, f := range phases {
-				runs, batch := f.runs/candidates, rate*f.share*float64(n)
-				w.Models += runs
-				w.Gradients += runs * float64(steps) * batch
-				w.Seconds += runs * float64(steps) * (step.Fixed + step.Sample*batch)
+				seconds += f.runs / candidates * float64(steps) * (step.Fixed + step.Sample*rate*f.share*float64(n))
 			}
 		}
 	}
-	return w, nil
+	return seconds, nil
 }
 
 // phase is a number of runs on a share of the samples.

@@ -1,15 +1,6 @@
 package campaign
 
-import (
-	"github.com/dptrain/dptrain/cmd/internal/runs"
-	"github.com/dptrain/dptrain/internal/datasets"
-)
-
-// samples returns the number of a data set's training samples.
-func samples(dataset string) (int, error) {
-	info, err := datasets.Describe(dataset)
-	return info.Train, err
-}
+import "github.com/dptrain/dptrain/cmd/internal/runs"
 
 // Status counts a campaign's runs.
 type Status struct {
@@ -22,10 +13,13 @@ type Status struct {
 	Orphans  int // single runs without hyperparameters, because their baseline failed
 	Repeated int // failed once, and have begun anew or will
 
-	Done, Left Work // expected; the times are corrected by how long the finished runs took
+	Done, Left float64 // expected seconds of training, corrected by how long the finished runs took
 	// Took is how long the finished runs trained, in seconds, and Expected how long they were expected to.
 	Took, Expected float64
 }
+
+// Todo returns the number of runs that are left to do.
+func (s Status) Todo() int { return s.Total - s.Finished - len(s.Failed) - s.Orphans }
 
 // Correction returns the factor that corrects a pace's times, by the finished runs.
 func (s Status) Correction() float64 {
@@ -39,15 +33,15 @@ func (s Status) Correction() float64 {
 func (s *Store) Status(jobs []Job, scan Scan) (Status, error) {
 	st := Status{Total: len(jobs)}
 	working := s.Working()
-	estimates := map[Cell]Work{}
+	estimates := map[Cell]float64{}
 	for _, j := range jobs {
-		w, ok := estimates[j.Cell]
+		seconds, ok := estimates[j.Cell]
 		if !ok {
 			var err error
-			if w, err = s.Estimate(j.Cell, s.Description.Pace); err != nil {
+			if seconds, err = s.Estimate(j.Cell, s.Description.Pace); err != nil {
 				return st, err
 			}
-			estimates[j.Cell] = w
+			estimates[j.Cell] = seconds
 		}
 		if scan.Repeated[j] {
 			st.Repeated++
@@ -56,7 +50,7 @@ func (s *Store) Status(jobs []Job, scan Scan) (Status, error) {
 		if r, ok := scan.Finished[j]; ok {
 			st.Finished++
 			st.Took += r.Seconds
-			st.Expected += w.Seconds
+			st.Expected += seconds
 			sum = &st.Done
 		} else if i, ok := scan.CutOff[j]; ok {
 			switch {
@@ -77,12 +71,10 @@ func (s *Store) Status(jobs []Job, scan Scan) (Status, error) {
 			st.Orphans++
 			continue
 		}
-		sum.Gradients += w.Gradients
-		sum.Seconds += w.Seconds
-		sum.Models += w.Models
+		*sum += seconds
 	}
-	st.Left.Seconds *= st.Correction()
-	st.Done.Seconds *= st.Correction()
+	st.Left *= st.Correction()
+	st.Done *= st.Correction()
 	return st, nil
 }
 

@@ -31,7 +31,6 @@ type Description struct {
 	Version int      `json:"version"` // of this format
 	Scale   Scale    `json:"scale"`
 	Seed    *uint64  `json:"insecure_seed,omitempty"` // of all draws; nil for keys of the operating system
-	Figures []string `json:"figures,omitempty"`       // labels of the figures that need the jobs
 	Jobs    []string `json:"tasks"`                   // names of the last call's jobs, in order
 	Command string   `json:"command"`                 // goes on with the campaign
 	Machine string   `json:"machine,omitempty"`       // which worked last
@@ -50,16 +49,20 @@ const (
 // Store is the folder of a campaign.
 type Store struct {
 	Description Description
-	dir         string       // empty if it has none
+	dir         string
 	lock        *flock.Flock // nil if it was opened for reading
 	experiments map[Cell]settings.Experiment
 	noises      map[string]float64 // by Noise, by budget; 0 if no noise meets it
 }
 
+func newStore(dir string, d Description) *Store {
+	return &Store{Description: d, dir: filepath.Clean(dir), experiments: map[Cell]settings.Experiment{}, noises: map[string]float64{}}
+}
+
 // Look opens a campaign's folder for reading, beside a process that may work on it. The error wraps [ErrNone] if there
 // is no campaign.
 func Look(dir string) (*Store, error) {
-	s := &Store{dir: filepath.Clean(dir), experiments: map[Cell]settings.Experiment{}, noises: map[string]float64{}}
+	s := newStore(dir, Description{})
 	text, err := os.ReadFile(s.path(descriptionName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w in %s; dptrain reproduce begins one", ErrNone, dir)
@@ -117,7 +120,8 @@ func Open(dir string, d Description) (_ *Store, err error) {
 		}
 		d.Machine, d.Pace = before.Description.Machine, before.Description.Pace
 	}
-	s := &Store{Description: d, dir: dir, lock: lock, experiments: map[Cell]settings.Experiment{}, noises: map[string]float64{}}
+	s := newStore(dir, d)
+	s.lock = lock
 	return s, s.write()
 }
 
@@ -176,7 +180,7 @@ func (s *Store) Working() bool {
 	if s.lock != nil && s.lock.Locked() {
 		return true
 	}
-	if info, err := os.Lstat(s.path(lockName)); s.dir == "" || err != nil || !info.Mode().IsRegular() {
+	if info, err := os.Lstat(s.path(lockName)); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
 	lock := flock.New(s.path(lockName), flock.SetFlag(os.O_RDONLY))
@@ -293,9 +297,6 @@ func copied(a, b string) error {
 }
 
 func (s *Store) scan(j Job, scan *Scan, ids map[string]string) error {
-	if s.dir == "" {
-		return nil
-	}
 	dir := s.runDir(j)
 	if _, err := os.Lstat(dir + failedSuffix); err == nil {
 		scan.Repeated[j] = true
@@ -373,12 +374,4 @@ func (s *Store) check(j Job, i runs.Info, given settings.Experiment, baseline *R
 		return fmt.Errorf("%w: the run in %s has another seed than %s has in this campaign; move it away", ErrOther, i.Dir, j.Name())
 	}
 	return nil
-}
-
-// Agrees returns an error that wraps [ErrOther] unless the runs of a description may be in the store.
-func (s *Store) Agrees(d Description) error { return s.Description.agrees(d, s.dir) }
-
-// Planned returns a store for estimates, without a folder and without runs.
-func Planned(d Description) *Store {
-	return &Store{Description: d, experiments: map[Cell]settings.Experiment{}, noises: map[string]float64{}}
 }

@@ -27,12 +27,9 @@ type Options struct {
 	SaveEvery time.Duration  // between two saves of the states of runs
 }
 
-// Follower receives the progress of a campaign. Its methods are called one at a time.
+// Follower receives the progress of a campaign, and of the loading of its data. Its methods are called one at a time.
 type Follower interface {
-	Note(text string)
-	Warn(text string)
-	// Loading reports how much of a data set is loaded. what names it.
-	Loading(done, total float64, what string)
+	experiment.Follower
 	// Working reports the share that is done, from 0 to 1, of a group that trains here.
 	Working(group []Job, share float64)
 	// Ended reports that a job has a result, or why it has none.

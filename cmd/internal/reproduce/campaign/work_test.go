@@ -20,6 +20,7 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/tuner"
 )
 
 // small makes runs of the built-in digits of some 15 steps.
@@ -50,8 +51,9 @@ func (q *quiet) Note(text string) {
 	defer q.mu.Unlock()
 	q.texts = append(q.texts, text)
 }
-func (q *quiet) Warn(text string)                 { q.Note(text) }
-func (q *quiet) Loading(float64, float64, string) {}
+func (q *quiet) Warn(text string)                  { q.Note(text) }
+func (q *quiet) Progress(float64, float64, string) {}
+func (q *quiet) Tuning(tuner.PrivateProgress)      {}
 func (q *quiet) Ended(_ Job, err error) {
 	if q.ended++; err != nil {
 		q.failed++
@@ -352,7 +354,7 @@ func TestMeasure(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := (Pace{}).Measure(cancelled, e, cells, nil); !errors.Is(err, context.Canceled) {
+	if err := (Pace{}).Measure(cancelled, e, cells, func(int, int) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

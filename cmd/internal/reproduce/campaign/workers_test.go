@@ -20,6 +20,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/internal/datasets"
+	"github.com/dptrain/dptrain/tuner"
 )
 
 // errCut ends a coordinator that is to be cut off.
@@ -136,10 +137,11 @@ func (p *posts) Done(_ context.Context, run string) error {
 // follows is a follower that ignores all reports.
 type follows struct{}
 
-func (follows) Note(string)                      {}
-func (follows) Warn(string)                      {}
-func (follows) Loading(float64, float64, string) {}
-func (follows) Working(float64)                  {}
+func (follows) Note(string)                       {}
+func (follows) Warn(string)                       {}
+func (follows) Progress(float64, float64, string) {}
+func (follows) Tuning(tuner.PrivateProgress)      {}
+func (follows) Working(float64)                   {}
 
 // one is a worker for all tests, which settles plans and loads data once.
 var one = sync.OnceValue(func() *remote.Worker {
