@@ -63,7 +63,7 @@ same folder goes on, at the same address.`,
 }
 
 func runClusterServe(ctx context.Context, g *global, dir, listen, advertise string) error {
-	if err := errors.Join(execution.CheckListen(listen), execution.CheckAdvertise(advertise)); err != nil {
+	if err := execution.CheckListen(listen); err != nil {
 		return err
 	}
 	server, err := cluster.Embed(dir, listen, advertise)

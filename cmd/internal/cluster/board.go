@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -29,7 +28,6 @@ type Board struct {
 	mu      sync.Mutex
 	out     map[string]Job                      // jobs that are posted and not done, by id
 	waiting map[string]map[uint64]jetstream.Msg // results handed out and not done, by job and sequence number
-	starts  map[string]int                      // how often a job's secret was given, by id
 	workers map[string]Heartbeat
 }
 
@@ -55,7 +53,7 @@ func (c *Conn) Board(ctx context.Context, campaign string, build Build, tell fun
 	ctx, stop := context.WithCancel(ctx)
 	b := &Board{
 		conn: c, campaign: campaign, build: build, tell: func(text string) { tell(printable(text)) }, arrived: make(chan arrival), stop: stop,
-		out: map[string]Job{}, waiting: map[string]map[uint64]jetstream.Msg{}, starts: map[string]int{}, workers: map[string]Heartbeat{},
+		out: map[string]Job{}, waiting: map[string]map[uint64]jetstream.Msg{}, workers: map[string]Heartbeat{},
 	}
 	var err error
 	if b.keys, err = c.nats.Subscribe(keyRoot+campaign, b.giveKey); err != nil {
@@ -102,16 +100,10 @@ func (b *Board) giveKey(m *nats.Msg) {
 
 func (b *Board) keyFor(ask keyRequest) keyReply {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	j, out := b.out[ask.ID]
 	if message, err := j.message(b.build); !out || len(b.waiting[ask.ID]) > 0 || err != nil || sha256.Sum256(message) != ask.Message {
-		b.mu.Unlock()
 		return keyReply{Ended: true} // the worker removes the message; if the job is out, repost posts it again
-	}
-	b.starts[ask.ID]++
-	n := b.starts[ask.ID]
-	b.mu.Unlock()
-	if n%5 == 0 {
-		b.tell(fmt.Sprintf("%s was begun %d times, and no worker has ended it: does it need more memory or time than they have?", ask.ID, n))
 	}
 	return keyReply{Secret: j.Secret}
 }
@@ -167,7 +159,6 @@ func (b *Board) Done(ctx context.Context, id string) error {
 	results := b.waiting[id]
 	delete(b.out, id)
 	delete(b.waiting, id)
-	delete(b.starts, id)
 	b.mu.Unlock()
 	for _, m := range results {
 		if err := b.acknowledge(ctx, m); err != nil {
@@ -187,28 +178,6 @@ func (b *Board) acknowledge(ctx context.Context, m jetstream.Msg) error {
 		_ = b.conn.large.Delete(limited, object) // if it fails, the object expires
 	}
 	return ctx.Err()
-}
-
-// Refuse forgets a job's results, which the caller can't use, and reports why. It posts the job again if it is out. A
-// job that isn't out may be another version's of dptrain.
-func (b *Board) Refuse(ctx context.Context, id string, why error) error {
-	b.tell(fmt.Sprintf("a result of %s can't be used, and is left out: %v", id, why))
-	b.mu.Lock()
-	job, out := b.out[id]
-	b.mu.Unlock()
-	if err := b.Done(ctx, id); err != nil || !out {
-		return err
-	}
-	// While the worker hasn't acknowledged the job's message, posting the job would change nothing.
-	err := b.patiently(ctx, func(ctx context.Context) error {
-		ctx, cancel := b.conn.within(ctx)
-		defer cancel()
-		return b.removeJob(ctx, jobSubject(job.Lane, b.campaign, id))
-	})
-	if err != nil {
-		return err
-	}
-	return b.Post(ctx, job)
 }
 
 // removeJob removes a job's message, if the server has it.

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -379,30 +378,6 @@ func TestEachResultOnce(t *testing.T) {
 	}
 }
 
-// A result that the caller can't use is forgotten. Its job is done again if it is out.
-func TestRefuse(t *testing.T) {
-	t.Parallel()
-	s := newFixture(t)
-	var work hasher
-	s.worker(&work, Worker{})
-	s.post(1)
-	r := s.next()
-	if err := s.board.Refuse(t.Context(), r.ID, errors.New("no result")); err != nil {
-		t.Fatal(err)
-	}
-	if again := s.next(); again.ID != r.ID || work.did.Load() < 2 {
-		t.Fatal(again.ID)
-	}
-	s.done(r.ID)
-	if err := s.board.Refuse(t.Context(), r.ID, errors.New("no result")); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(2 * hasty.check)
-	if left, err := s.board.conn.Status(t.Context()); err != nil || left.Waiting+left.Results != 0 || len(left.Workers) != 1 {
-		t.Errorf("%+v, %v", left, err)
-	}
-}
-
 // A job's earlier message that differs is replaced, and the same one isn't posted twice.
 func TestJobsAreReplaced(t *testing.T) {
 	t.Parallel()
@@ -500,9 +475,6 @@ func TestHeartbeats(t *testing.T) {
 	s.board.survey(t.Context())
 	if n := s.board.Want(); n != 4+2*3+2*1 {
 		t.Errorf("%d jobs", n)
-	}
-	if able, all := s.board.Able("mnist"); able != 1 || all != 2 {
-		t.Errorf("%d of %d workers are able", able, all)
 	}
 	s.hears("worker a [2Jb c-a is here")
 	s.mu.Lock()

@@ -66,9 +66,6 @@ func Embed(dir, address, name string) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := canListen(host, port); err != nil {
-		return nil, fmt.Errorf("the cluster's server: %w; give another address by --listen", err)
-	}
 	if s.File = before; s.File.NKey == "" {
 		if s.File.NKey, err = newKey(); err != nil {
 			return nil, err
@@ -165,15 +162,6 @@ func listenOn(address string, before File) (host string, port int, err error) {
 		host = "0.0.0.0"
 	}
 	return host, port, nil
-}
-
-// canListen returns an error if the address can't be listened on. The server itself would try for long.
-func canListen(host string, port int) error {
-	l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(max(port, 0)))) // server.RANDOM_PORT is -1
-	if err != nil {
-		return err
-	}
-	return l.Close()
 }
 
 // reachable returns the name by which other machines reach a server that listens on host.

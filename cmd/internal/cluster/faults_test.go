@@ -334,9 +334,10 @@ func TestLeasesLast(t *testing.T) {
 	slow := &holding{started: make(chan []Job, 10), let: make(chan struct{})}
 	s.worker(slow, Worker{GroupSize: 2, Stall: often.lease})
 	under := <-slow.started
-	if st, err := s.board.conn.Status(t.Context()); err != nil || st.UnderWay != uint64(len(under)) || st.Waiting+st.UnderWay != 2 {
-		t.Errorf("%+v with %d jobs under way, %v", st, len(under), err)
-	}
+	until(t, "the status has the jobs under way, as their worker says", func() bool {
+		st, err := s.board.conn.Status(t.Context())
+		return err == nil && st.UnderWay == uint64(len(under)) && st.Waiting+st.UnderWay == 2 && len(st.Workers[0].Jobs) == len(under)
+	})
 	others := &hasher{does: func(_ context.Context, j Job) error {
 		for _, u := range under {
 			if u.ID == j.ID {

@@ -68,23 +68,14 @@ func guarded(path string) error {
 	return nil
 }
 
-// removed are settings of earlier versions.
-var removed = []string{"user", "password", "credentials", "plaintext", "secret"}
-
 // ParseFile decodes a cluster's file and checks it. Its errors contain no secrets.
 func ParseFile(text []byte) (f File, err error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
-	if d.Decode(&f) == nil { // its error would cite the line, and a secret with it
+	if d.Decode(&f) == nil {
 		return f, f.check()
 	}
-	var all map[string]any
-	_ = yaml.Unmarshal(text, &all)
-	for _, name := range removed {
-		if _, there := all[name]; there {
-			return f, fmt.Errorf("%s is no setting any more: TLS and the NKey protect a cluster; dptrain cluster new makes a file", name)
-		}
-	}
+	// The decoder's error would cite the line, and a secret with it.
 	return f, errors.New("it isn't one: want url, nkey, and perhaps ca and server_name; dptrain cluster new makes one")
 }
 

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -56,10 +54,7 @@ func (c *Cluster) Check() error {
 	case strings.Contains(c.File, "://"):
 		return term.Usagef("--cluster %s: want the cluster's file, which has the address and the key; dptrain cluster new makes one", c.File)
 	}
-	if err := CheckListen(c.Listen); err != nil {
-		return err
-	}
-	return CheckAdvertise(c.Advertise)
+	return CheckListen(c.Listen)
 }
 
 // CheckListen returns an error unless a server can be asked to listen there; empty is anywhere it likes.
@@ -75,17 +70,6 @@ func CheckListen(address string) error {
 		return term.Usagef("--listen %q: want an address such as :4222 or 127.0.0.1:4222", address)
 	}
 	return nil
-}
-
-// hostName matches what machines are named by.
-var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?$`)
-
-// CheckAdvertise returns an error unless a text is the name or the address of a machine, or empty.
-func CheckAdvertise(text string) error {
-	if text == "" || net.ParseIP(text) != nil || hostName.MatchString(text) {
-		return nil
-	}
-	return term.Usagef("--advertise %q: want a name or an address without a port, such as host.example.org; --listen has the port", text)
 }
 
 // Read reads the cluster's file.
@@ -161,22 +145,10 @@ func ClusterBuild() (cluster.Build, error) {
 // so the names of messages tell nothing about the folder.
 func CampaignID(dir string) (string, error) {
 	path := filepath.Join(dir, ".cluster-id")
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
-		return "", term.Inputf("%s is no file; remove it: what workers are at is then done anew", path)
-	}
 	text, err := os.ReadFile(path)
-	if err == nil {
-		id := strings.TrimSpace(string(text))
-		if raw, err := hex.DecodeString(id); err != nil || len(raw) != 8 {
-			return "", term.Inputf("%s is damaged; remove it: what workers are at is then done anew", path)
-		}
-		return id, nil
-	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return "", err
+		return strings.TrimSpace(string(text)), err
 	}
-	raw := make([]byte, 8)
-	rand.Read(raw) // it never fails
-	id := hex.EncodeToString(raw)
+	id := rand.Text()
 	return id, maybe.WriteFile(path, []byte(id+"\n"), 0o600) // whole, or not at all
 }

@@ -77,18 +77,12 @@ func TestDataDigest(t *testing.T) {
 	if _, err := p.DataDigest(); err == nil {
 		t.Error("a digest of nothing")
 	}
-	if _, err := p.Arithmetic(c.Features); err == nil {
-		t.Error("the arithmetic of nothing")
-	}
 	if err := c.Load(t.Context(), p, silent{}); err != nil {
 		t.Fatal(err)
 	}
 	digest, err := p.DataDigest()
 	if err != nil || digest == [32]byte{} {
 		t.Errorf("%x, %v", digest, err)
-	}
-	if name, err := p.Arithmetic(c.Features); err != nil || !strings.HasPrefix(name, "cpu, ") {
-		t.Errorf("arithmetic %q, %v", name, err)
 	}
 }
 

@@ -137,10 +137,7 @@ func (w *Worker) begin(ctx context.Context, j Job, f Follower) (r Result, p *exp
 	if err != nil {
 		return r, nil, err
 	}
-	if r.Identity, err = p.Identity(w.Program); err != nil {
-		return r, nil, err
-	}
-	r.Arithmetic, err = w.arithmetic(j, p)
+	r.Identity, err = p.Identity(w.Program)
 	return r, p, err
 }
 

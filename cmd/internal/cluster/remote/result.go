@@ -17,11 +17,11 @@ import (
 
 // Result is what came of a job.
 type Result struct {
-	Run        string // the job's
-	Failure    string // why it gave no model; empty if it gave one
-	Machine    string // the worker's: engine, processor, cores
-	Arithmetic string // the worker's: see [experiment.Plan.Arithmetic]
-	Identity   string // the run's: see [experiment.Plan.Identity]; private
+	Run      string // the job's
+	Failure  string // why it gave no model; empty if it gave one
+	Machine  string // the worker's: engine, processor, cores
+	Identity string // the run's: see [experiment.Plan.Identity]; private
+	Unread   error  // why all but Run couldn't be read; nil if it could
 
 	// For a run that gave a model.
 	Score    release.Score
@@ -38,16 +38,15 @@ const (
 
 // wireResult is a result's encoding. JSON has bytes in base64.
 type wireResult struct {
-	Run        string            `json:"run"`
-	Failure    string            `json:"failure,omitempty"`
-	Machine    string            `json:"machine"`
-	Arithmetic string            `json:"arithmetic"`
-	Identity   string            `json:"identity"`
-	Metric     string            `json:"metric,omitempty"`
-	Score      float64           `json:"score"`
-	Released   map[string][]byte `json:"released,omitempty"`
-	Private    []byte            `json:"private,omitempty"`
-	Trials     []byte            `json:"trials,omitempty"`
+	Run      string            `json:"run"`
+	Failure  string            `json:"failure,omitempty"`
+	Machine  string            `json:"machine"`
+	Identity string            `json:"identity"`
+	Metric   string            `json:"metric,omitempty"`
+	Score    float64           `json:"score"`
+	Released map[string][]byte `json:"released,omitempty"`
+	Private  []byte            `json:"private,omitempty"`
+	Trials   []byte            `json:"trials,omitempty"`
 }
 
 // Marshal encodes a result that passes Check.
@@ -56,7 +55,7 @@ func (r Result) Marshal() ([]byte, error) {
 		return nil, fmt.Errorf("encode a result: %w", err)
 	}
 	return json.Marshal(wireResult{
-		r.Run, r.Failure, r.Machine, r.Arithmetic, r.Identity, string(r.Score.Metric), r.Score.Value,
+		r.Run, r.Failure, r.Machine, r.Identity, string(r.Score.Metric), r.Score.Value,
 		r.Released, r.Private, r.Trials,
 	})
 }
@@ -72,8 +71,8 @@ func UnmarshalResult(text []byte) (Result, error) {
 		return Result{}, fmt.Errorf("decode a result: %w", err)
 	}
 	r := Result{
-		w.Run, w.Failure, w.Machine, w.Arithmetic, w.Identity, release.ScoreOf(w.Metric, w.Score),
-		w.Released, w.Private, w.Trials,
+		Run: w.Run, Failure: w.Failure, Machine: w.Machine, Identity: w.Identity, Score: release.ScoreOf(w.Metric, w.Score),
+		Released: w.Released, Private: w.Private, Trials: w.Trials,
 	}
 	again, err := r.Marshal()
 	if err == nil && !bytes.Equal(again, text) {
@@ -86,15 +85,18 @@ func UnmarshalResult(text []byte) (Result, error) {
 }
 
 // Check returns an error for a result that no honest worker makes: file names that lead out of a folder, texts that a
-// terminal would obey, too much of anything, or neither a model nor a failure.
+// terminal would obey, too much of anything, or neither a model nor a failure. One that can't be read is such a one.
 func (r Result) Check() error {
+	if r.Unread != nil {
+		return r.Unread
+	}
 	if !isID(r.Run) {
 		return fmt.Errorf("run %.40q: want an id of at most %d letters and digits", r.Run, maxID)
 	}
 	for _, t := range []struct {
 		what, text string
 		most       int
-	}{{"machine", r.Machine, maxName}, {"arithmetic", r.Arithmetic, maxName}, {"identity", r.Identity, maxName}, {"metric", string(r.Score.Metric), maxName}, {"failure", r.Failure, maxText}} {
+	}{{"machine", r.Machine, maxName}, {"identity", r.Identity, maxName}, {"metric", string(r.Score.Metric), maxName}, {"failure", r.Failure, maxText}} {
 		if !isLine(t.text, t.most) {
 			return fmt.Errorf("run %s: %s: want a line of at most %d bytes", r.Run, t.what, t.most)
 		}

@@ -1,13 +1,11 @@
 package remote
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/dptrain/dptrain/cmd/internal/cluster"
-	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -20,14 +18,13 @@ type Trials struct {
 	Tell func(text string)
 }
 
-// tries is the maximum number of times that a trial or a run is handed out again because its result made no sense.
+// tries is the maximum number of times that a trial is handed out again because its result made no sense.
 const tries = 3
 
 // Run implements [tuner.PrivateTrials].
 func (t *Trials) Run(ctx context.Context, plan tuner.Plan, trials []int, done func(tuner.PrivateOutcome) error) error {
 	missing := map[string]int{} // trials without an outcome, by the ids of their jobs
 	failed := map[string]int{}
-	taken := map[string]Result{}
 	for _, trial := range trials {
 		id := t.id(trial)
 		missing[id] = trial
@@ -42,13 +39,12 @@ func (t *Trials) Run(ctx context.Context, plan tuner.Plan, trials []int, done fu
 		}
 		trial, wanted := missing[arrived.ID]
 		if !wanted { // its outcome is kept already, or a second worker did the job
-			t.compare(taken, arrived)
 			if err := t.Board.Done(ctx, arrived.ID); err != nil {
 				return err
 			}
 			continue
 		}
-		r, outcome, err := t.outcome(arrived, trial)
+		outcome, err := t.outcome(arrived, trial)
 		if err == nil {
 			err = done(outcome)
 		}
@@ -64,7 +60,6 @@ func (t *Trials) Run(ctx context.Context, plan tuner.Plan, trials []int, done fu
 			return err
 		}
 		delete(missing, arrived.ID)
-		taken[arrived.ID] = timeless(r)
 		if err := t.Board.Done(ctx, arrived.ID); err != nil {
 			return err
 		}
@@ -87,46 +82,17 @@ func (t *Trials) post(ctx context.Context, plan tuner.Plan, id string, trial int
 }
 
 // outcome decodes the result of a trial's job. The error wraps [tuner.ErrOutcome] if it isn't the trial's outcome.
-func (t *Trials) outcome(arrived cluster.Result, trial int) (Result, tuner.PrivateOutcome, error) {
+func (t *Trials) outcome(arrived cluster.Result, trial int) (tuner.PrivateOutcome, error) {
 	r, err := UnmarshalResult(arrived.Body)
-	if err != nil {
-		return r, tuner.PrivateOutcome{}, fmt.Errorf("%w: %w", tuner.ErrOutcome, err)
+	var outcomes []tuner.PrivateOutcome
+	if err == nil {
+		outcomes, err = tuner.UnmarshalOutcomes(r.Trials)
 	}
-	outcomes, err := tuner.UnmarshalOutcomes(r.Trials)
 	switch {
 	case err != nil:
-		return r, tuner.PrivateOutcome{}, fmt.Errorf("%w: %w", tuner.ErrOutcome, err)
+		return tuner.PrivateOutcome{}, fmt.Errorf("%w: %w", tuner.ErrOutcome, err)
 	case r.Run != t.Job.Run || len(outcomes) != 1 || outcomes[0].Trial != trial:
-		return r, tuner.PrivateOutcome{}, fmt.Errorf("%w: it is another trial's", tuner.ErrOutcome)
+		return tuner.PrivateOutcome{}, fmt.Errorf("%w: it is another trial's", tuner.ErrOutcome)
 	}
-	return r, outcomes[0], nil
-}
-
-// timeless returns a result without times, which differ between equal outcomes.
-func timeless(r Result) Result {
-	outcomes, err := tuner.UnmarshalOutcomes(r.Trials)
-	if err != nil {
-		return r
-	}
-	for i := range outcomes {
-		outcomes[i].Trace = train.PrivateTrace{}
-	}
-	if text, err := tuner.MarshalOutcomes(outcomes); err == nil {
-		r.Trials = text
-	}
-	return r
-}
-
-// compare warns if a trial's second result differs from the first, which counts.
-func (t *Trials) compare(taken map[string]Result, arrived cluster.Result) {
-	first, ok := taken[arrived.ID]
-	second, err := UnmarshalResult(arrived.Body)
-	if second = timeless(second); !ok || err == nil && bytes.Equal(first.Trials, second.Trials) {
-		return
-	}
-	if err == nil && first.Arithmetic != second.Arithmetic {
-		return // the two may round differently
-	}
-	t.Tell(fmt.Sprintf("two workers that should agree bit for bit don't: %s and %s carried out one trial, and their outcomes differ; the first counts, and one of these machines is broken",
-		first.Machine, second.Machine))
+	return outcomes[0], nil
 }

@@ -120,7 +120,7 @@ func TestGroup(t *testing.T) {
 // model returns the result of a run that gave a model, which Check takes.
 func model() Result {
 	return Result{
-		Run: "0af3", Machine: "a machine", Arithmetic: "cpu, amd64", Identity: "ff", Score: release.ScoreOf("accuracy", 0.5),
+		Run: "0af3", Machine: "a machine", Identity: "ff", Score: release.ScoreOf("accuracy", 0.5),
 		Released: map[string][]byte{"model.safetensors": {0, 1, 255}, "a/b.json": []byte("{}")}, Private: []byte(`{"trials": [{"steps": 3, "seconds": 4}], "seconds": 5}`),
 		Trials: []byte("x"),
 	}
@@ -146,7 +146,7 @@ func TestResultsThatAreRefused(t *testing.T) {
 		"a path as run":        func(r *Result) { r.Run = "../x" },
 		"a long run":           func(r *Result) { r.Run = strings.Repeat("a", maxID+1) },
 		"a terminal":           func(r *Result) { r.Machine = "\x1b[2J" },
-		"two lines":            func(r *Result) { r.Arithmetic = "a\nb" },
+		"two lines":            func(r *Result) { r.Machine = "a\nb" },
 		"no UTF-8":             func(r *Result) { r.Identity = "\xff" },
 		"model and failure":    func(r *Result) { r.Failure = "x" },
 		"no files":             func(r *Result) { r.Released = nil },
@@ -251,7 +251,7 @@ func FuzzUnmarshalResult(f *testing.F) {
 		}
 		f.Add(text)
 	}
-	f.Add([]byte(`{"run":"a","machine":"","arithmetic":"","identity":"","released":{"../x":"eA=="},"private":"eA=="}`))
+	f.Add([]byte(`{"run":"a","machine":"","identity":"","released":{"../x":"eA=="},"private":"eA=="}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r, err := UnmarshalResult(text)
 		if err != nil {

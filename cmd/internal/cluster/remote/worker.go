@@ -24,9 +24,8 @@ type Worker struct {
 	Name        string // engine, processor and cores, for the records
 	Train, Test string // paths of own files, for jobs on data set [settings.Files]
 
-	mu          sync.Mutex
-	cache       experiment.Cache
-	arithmetics map[string]string // by group
+	mu    sync.Mutex
+	cache experiment.Cache
 }
 
 // Follower receives the progress of a worker, and of the loading of its data. Its methods are called one at a time.
@@ -76,21 +75,4 @@ func (w *Worker) DataDigest(ctx context.Context, j Job, f Follower) ([sha256.Siz
 		return [sha256.Size]byte{}, fmt.Errorf("%s: %w", j.Name, err)
 	}
 	return p.DataDigest()
-}
-
-// arithmetic returns the name of the arithmetic that a job's plan trains in here.
-func (w *Worker) arithmetic(j Job, p *experiment.Plan) (string, error) {
-	group := j.Group()
-	if name, ok := w.arithmetics[group]; ok {
-		return name, nil
-	}
-	name, err := p.Arithmetic(w.Engine)
-	if err != nil {
-		return "", err
-	}
-	if w.arithmetics == nil {
-		w.arithmetics = map[string]string{}
-	}
-	w.arithmetics[group] = line(name, maxName)
-	return w.arithmetics[group], nil
 }

@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/dptrain/dptrain/cmd/internal/cluster"
@@ -16,8 +15,6 @@ type Workers struct {
 	Engine string // that jobs train on, as in package settings; auto is any
 	// Files is the hash of own files, by [HashFiles]; "" if jobs train on named data sets.
 	Files string
-
-	unread map[string]int // how often a run's result couldn't be read
 }
 
 // Post implements campaign.Workers.
@@ -29,8 +26,7 @@ func (w *Workers) Post(ctx context.Context, j Job) error {
 	return w.Board.Post(ctx, cluster.Job{ID: j.Run, Lane: w.lane(j), Group: j.Group(), Body: body, Secret: j.Key[:]})
 }
 
-// Next implements campaign.Workers. A result that can't be read, such as another version of dptrain's, is forgotten,
-// and its job posted again if it is out. Otherwise the result would come again at every start of the coordinator.
+// Next implements campaign.Workers.
 func (w *Workers) Next(ctx context.Context) (*Result, error) {
 	limited, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -45,16 +41,10 @@ func (w *Workers) Next(ctx context.Context) (*Result, error) {
 	if err == nil && r.Run != arrived.ID {
 		err = errors.New("it says that it is of another run")
 	}
-	if err == nil {
-		return &r, nil
+	if err != nil {
+		r = Result{Run: arrived.ID, Unread: err}
 	}
-	if w.unread == nil {
-		w.unread = map[string]int{}
-	}
-	if w.unread[arrived.ID]++; w.unread[arrived.ID] > tries { // the same program as this one made it
-		return nil, fmt.Errorf("the result of run %s: %w", arrived.ID, err)
-	}
-	return nil, w.Board.Refuse(ctx, arrived.ID, err)
+	return &r, nil
 }
 
 // Done implements campaign.Workers.
@@ -62,9 +52,6 @@ func (w *Workers) Done(ctx context.Context, run string) error { return w.Board.D
 
 // Want implements campaign.Workers.
 func (w *Workers) Want() int { return w.Board.Want() }
-
-// Able returns how many workers are there, and how many of them have the data and the engine that a job takes.
-func (w *Workers) Able(j Job) (able, all int) { return w.Board.Able(w.lane(j)) }
 
 // lane returns the lane of a job.
 func (w *Workers) lane(j Job) string {

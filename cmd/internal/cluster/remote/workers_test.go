@@ -188,13 +188,13 @@ func (s *scripted) Do(context.Context, []cluster.Job, func(float64)) ([][]byte, 
 	return [][]byte{body}, err
 }
 
-func delivered(t *testing.T, run string, score, seconds float64, arithmetic string) Result {
+func delivered(t *testing.T, run string) Result {
 	t.Helper()
-	text, err := tuner.MarshalOutcomes([]tuner.PrivateOutcome{{Trial: 4, Score: score, Trace: train.PrivateTrace{Seconds: seconds}}})
+	text, err := tuner.MarshalOutcomes([]tuner.PrivateOutcome{{Trial: 4, Score: 0.5}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Result{Run: run, Machine: "a machine", Arithmetic: arithmetic, Trials: text}
+	return Result{Run: run, Machine: "a machine", Trials: text}
 }
 
 // An outcome stays on the server until it is kept. A trial whose outcome is another run's every time ends the tuning.
@@ -211,7 +211,7 @@ func TestOutcomesThatArentKept(t *testing.T) {
 		did, left int
 	}{{"run1", full, 1, 1}, {"run2", tuner.ErrOutcome, 1 + tries, 1}} {
 		s := newFixture(t)
-		worker := &scripted{result: delivered(t, c.run, 0.5, 1, "cpu")}
+		worker := &scripted{result: delivered(t, c.run)}
 		stop := s.work(training, test, func(Executor) cluster.Executor { return worker })
 		trials := &Trials{
 			Workers: Workers{Board: s.board, Files: hash}, Data: []byte("digest"), Tell: func(string) {},
@@ -222,29 +222,6 @@ func TestOutcomesThatArentKept(t *testing.T) {
 		left, errStatus := s.connect().Status(t.Context())
 		if !errors.Is(err, c.want) || worker.did != c.did || string(worker.data) != "digest" || int(left.Results) != c.left || errStatus != nil {
 			t.Errorf("%s: %v, done %d times, %d results are left, %v", c.run, err, worker.did, left.Results, errStatus)
-		}
-	}
-}
-
-// A trial's second outcome that differs, in the same arithmetic, gives a warning.
-func TestSecondOutcomes(t *testing.T) {
-	taken := map[string]Result{"a": timeless(delivered(t, "run1", 0.5, 1, "cpu"))}
-	for _, c := range []struct {
-		id     string
-		second Result
-		told   bool
-	}{
-		{"a", delivered(t, "run1", 0.5, 2, "cpu"), false}, {"a", delivered(t, "run1", 0.6, 1, "cpu"), true},
-		{"a", delivered(t, "run1", 0.6, 1, "cuda"), false}, {"b", delivered(t, "run1", 0.6, 1, "cpu"), false},
-	} {
-		body, err := c.second.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
-		told := false
-		(&Trials{Tell: func(string) { told = true }}).compare(taken, cluster.Result{ID: c.id, Body: body})
-		if told != c.told {
-			t.Errorf("%+v: told %t", c, told)
 		}
 	}
 }
@@ -338,38 +315,6 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// Of the workers that are there, those with other files can't do a tuning's trials.
-func TestAble(t *testing.T) {
-	training, test, other := written(t, "train.csv", 400), written(t, "test.csv", 100), written(t, "other.csv", 401)
-	s := newFixture(t)
-	hash, err := HashFiles(training, test)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &Workers{Board: s.board, Files: hash}
-	j := Job{Settings: ownFiles(t, training, test, "1")}
-	if able, all := f.Able(j); able != 0 || all != 0 {
-		t.Errorf("%d of %d workers", able, all)
-	}
-	same := func(e Executor) cluster.Executor { return e }
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	if d, err := f.Next(cancelled); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %+v, %v", d, err)
-	}
-	defer s.work(other, test, same)()
-	defer s.work(training, test, same)()
-	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		able, all := f.Able(j)
-		if able == 1 && all == 2 {
-			break
-		}
-		if able > 1 || all > 2 || time.Since(begin) > 30*time.Second {
-			t.Fatalf("%d of %d workers", able, all)
-		}
-	}
-}
-
 func TestHashFiles(t *testing.T) {
 	a, b := written(t, "a.csv", 3), written(t, "b.csv", 4)
 	seen := map[string]bool{}
@@ -387,8 +332,7 @@ func TestHashFiles(t *testing.T) {
 	}
 }
 
-// A result that can't be read, such as another version's of dptrain, is forgotten, and its job is done again if it is
-// out. The coordinator goes on, unless such results come again and again.
+// A result that can't be read, such as another version's of dptrain, or that is of another run, says so by its check.
 func TestResultsThatCantBeRead(t *testing.T) {
 	training, test := written(t, "train.csv", 400), written(t, "test.csv", 100)
 	settings := ownFiles(t, training, test, "1")
@@ -397,46 +341,47 @@ func TestResultsThatCantBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, wrong := range []int64{1, 1 << 30} {
-		s := newFixture(t)
-		f := &Workers{Board: s.board, Files: hash}
-		garbler := &garbler{left: wrong}
-		stop := s.work(training, test, func(e Executor) cluster.Executor { garbler.Executor = e; return garbler })
-		job := Job{Run: "run1", Name: "a run", Settings: settings, Key: p.Key()}
-		earlier := cluster.Job{ID: "earlier", Lane: f.lane(job), Group: "g", Secret: job.Key[:]}
-		if earlier.Body, err = job.Marshal(); err == nil {
-			err = s.board.Post(t.Context(), earlier) // its result is of another run
-		}
-		if err = errors.Join(err, f.Post(t.Context(), job)); err != nil {
+	s := newFixture(t)
+	f := &Workers{Board: s.board, Files: hash}
+	cancelled, stop := context.WithCancel(t.Context())
+	stop()
+	if r, err := f.Next(cancelled); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %+v, %v", r, err)
+	}
+	defer s.work(training, test, func(e Executor) cluster.Executor { return &garbler{Executor: e} })()
+	job := Job{Run: "run1", Name: "a run", Settings: settings, Key: p.Key()}
+	earlier := cluster.Job{ID: "earlier", Lane: f.lane(job), Group: "g", Secret: job.Key[:]}
+	if earlier.Body, err = job.Marshal(); err == nil {
+		err = s.board.Post(t.Context(), earlier) // its result is of another run
+	}
+	if err = errors.Join(err, f.Post(t.Context(), job)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for left := map[string]string{"run1": "decode a result", "earlier": "another run"}; len(left) > 0; {
+		r, err := f.Next(ctx)
+		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		d, err := f.Next(ctx)
-		for d == nil && err == nil { // none came for a while
-			d, err = f.Next(ctx)
+		if r == nil { // none came for a while
+			continue
 		}
-		cancel()
-		stop()
-		if wrong == 1 && (err != nil || d.Run != "run1" || d.Failure != "") {
-			t.Errorf("%v, run %s %s", err, d.Run, d.Failure)
+		if err := r.Check(); err == nil || !strings.Contains(err.Error(), left[r.Run]) {
+			t.Errorf("%s: %v", r.Run, err)
 		}
-		if wrong > 1 && (err == nil || !strings.Contains(err.Error(), "decode a result")) {
-			t.Errorf("%d wrong results: %v", wrong, err)
-		}
+		delete(left, r.Run)
 	}
 }
 
-// garbler hands in results that can't be read.
-type garbler struct {
-	Executor
-	left int64
-}
+// garbler hands in a result that can't be read for the job run1.
+type garbler struct{ Executor }
 
 func (g *garbler) Do(ctx context.Context, jobs []cluster.Job, progress func(float64)) ([][]byte, error) {
 	bodies, err := g.Executor.Do(ctx, jobs, progress)
 	for k := range bodies {
-		if g.left > 0 {
-			bodies[k], g.left = []byte("{}"), g.left-1
+		if jobs[k].ID == "run1" {
+			bodies[k] = []byte("{}")
 		}
 	}
 	return bodies, err

@@ -26,7 +26,7 @@ func TestSecondResults(t *testing.T) {
 			if number > 0 {
 				return []remote.Result{r}
 			}
-			second = remote.Result{Run: r.Run, Failure: "it diverged", Machine: "x", Arithmetic: r.Arithmetic}
+			second = remote.Result{Run: r.Run, Failure: "it diverged", Machine: "x"}
 			if earlier {
 				return []remote.Result{r}
 			}
@@ -172,7 +172,7 @@ func TestWorkersFailures(t *testing.T) {
 		p := newPosts(one())
 		p.spoil = func(number int, r remote.Result) []remote.Result {
 			if number < c.failures {
-				r = remote.Result{Run: r.Run, Failure: "it diverged", Machine: r.Machine, Arithmetic: r.Arithmetic}
+				r = remote.Result{Run: r.Run, Failure: "it diverged", Machine: r.Machine}
 			}
 			return []remote.Result{r}
 		}
@@ -222,6 +222,7 @@ func TestRefusedResults(t *testing.T) {
 		"a score above 1":    func(r *remote.Result) { r.Score.Value = 2 },
 		"a score below 0":    func(r *remote.Result) { r.Score.Value = -0.1 },
 		"no private values":  func(r *remote.Result) { r.Private = []byte("x") },
+		"nothing to read":    func(r *remote.Result) { *r = remote.Result{Run: r.Run, Unread: errors.New("x")} },
 		"outcomes of trials": func(r *remote.Result) { *r = remote.Result{Run: r.Run, Trials: []byte("x")} },
 	}
 	if !near(1, 1+1e-10) || near(1, 1+1e-8) {
