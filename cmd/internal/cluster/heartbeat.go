@@ -86,7 +86,7 @@ func (b *Board) survey(ctx context.Context) {
 		switch last, there := now[id]; {
 		case h.Left: // reported before
 		case !there:
-			b.tell(fmt.Sprintf("worker %s is gone without a word; others take over its jobs", h.Name()))
+			b.tell(fmt.Sprintf("worker %s is gone without a word; another takes over its jobs", h.Name()))
 		case last.Left:
 			b.tell(fmt.Sprintf("worker %s has left", h.Name()))
 		}
@@ -141,7 +141,8 @@ func (c *Conn) Status(ctx context.Context) (s Status, err error) {
 	for _, w := range s.Workers {
 		s.UnderWay += uint64(len(w.Jobs))
 	}
-	s.Waiting = jobs.State.Msgs - min(s.UnderWay, jobs.State.Msgs)
+	s.UnderWay = min(s.UnderWay, jobs.State.Msgs) // heartbeats may be some seconds old
+	s.Waiting = jobs.State.Msgs - s.UnderWay
 	s.Results = results.State.Msgs
 	return s, nil
 }
