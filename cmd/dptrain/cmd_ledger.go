@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -27,14 +26,8 @@ import (
 	"github.com/dptrain/dptrain/internal/datasets"
 )
 
-// ledgerOptions name the ledger and how it is shown.
-type ledgerOptions struct {
-	store flags.Store
-	csv   bool
-}
-
 func newLedgerCommand(g *global) *cobra.Command {
-	var opts ledgerOptions
+	var store flags.Store
 	cmd := &cobra.Command{
 		Use:   "ledger [DATA]",
 		Short: "What was released of each data set, what all of it costs together, and standing budgets",
@@ -80,8 +73,7 @@ it. Without DATA all are shown.
 ` + term.ExitCodes,
 		Example: `  dptrain ledger
   dptrain ledger census.csv
-  dptrain ledger budget census.csv --epsilon 8
-  dptrain ledger --csv >releases.csv`,
+  dptrain ledger budget census.csv --epsilon 8`,
 		Args:              atMostOneData,
 		ValidArgsFunction: cobra.FixedCompletions(datasetNames(), cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -89,11 +81,10 @@ it. Without DATA all are shown.
 			if len(args) == 1 {
 				data = args[0]
 			}
-			return runLedger(cmd.Context(), g, opts, data)
+			return runLedger(cmd.Context(), g, store, data)
 		},
 	}
-	opts.store.Add(cmd)
-	cmd.Flags().BoolVar(&opts.csv, "csv", false, "print a line of comma-separated values for each release")
+	store.Add(cmd)
 	cmd.AddCommand(newLedgerBudgetCommand(g))
 	return cmd
 }
@@ -112,12 +103,9 @@ func atMostOneData(cmd *cobra.Command, args []string) error {
 	return term.Takes(0, 1, "one data set or file")(cmd, args)
 }
 
-func runLedger(ctx context.Context, g *global, opts ledgerOptions, data string) error {
-	if opts.csv && g.JSON {
-		return term.Usagef("--csv and --json contradict each other; give one")
-	}
-	dir := opts.store.Dir()
-	if _, err := os.Stat(dir); err != nil && (opts.store.Given != "" || !errors.Is(err, fs.ErrNotExist)) {
+func runLedger(ctx context.Context, g *global, store flags.Store, data string) error {
+	dir := store.Dir()
+	if _, err := os.Stat(dir); err != nil && (store.Given != "" || !errors.Is(err, fs.ErrNotExist)) {
 		return term.Inputf("the folder of runs: %w", err)
 	}
 	l, err := ledger.Open(dir)
@@ -150,9 +138,6 @@ func runLedger(ctx context.Context, g *global, opts ledgerOptions, data string) 
 		return err
 	}
 	results := newLedgerResults(accounts)
-	if opts.csv {
-		return g.Text(func(w io.Writer) { printLedgerCSV(w, results) })
-	}
 	return g.Print(ledgerResult{Ledger: l.Path(), Data: results}, func(w io.Writer) { printLedger(w, l.Path(), results) })
 }
 
@@ -365,16 +350,4 @@ func floored(v float64) float64 {
 		return v
 	}
 	return math.Floor(v*unit) / unit
-}
-
-func printLedgerCSV(w io.Writer, all []ledgerData) {
-	out := csv.NewWriter(w)
-	_ = out.Write([]string{"data_set", "data", "rows", "began", "run", "command", "epsilon", "delta", "guarantee", "path", "version", "together_epsilon", "together_delta"})
-	for i, d := range all {
-		for _, r := range d.Releases {
-			_ = out.Write([]string{strconv.Itoa(i + 1), r.Data, strconv.Itoa(r.Rows), r.Began.Format(time.RFC3339Nano), r.Run, r.Command,
-				release.Exact(r.Epsilon), release.Exact(r.Delta), strconv.FormatBool(r.Guarantee), r.Path, r.Version, release.Exact(d.Together.Epsilon), release.Exact(d.Together.Delta)})
-		}
-	}
-	out.Flush() // what it can't write, the writer below reports
 }
