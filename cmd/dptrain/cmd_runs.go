@@ -1,17 +1,14 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/cmd/internal/flags"
-	"github.com/dptrain/dptrain/cmd/internal/page"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/term"
@@ -122,41 +119,28 @@ func epsilonText(m runs.Manifest) string {
 }
 
 func newRunsShowCommand(g *global) *cobra.Command {
-	var private bool
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show a run",
-		Long: `Show a run: what it is, what became of it and what it released. --private also
-shows what the guarantee doesn't cover: times, trials and their scores. Don't
-publish that.`,
-		Example: `  dptrain runs show runs/mnist-20261122-100352
-  dptrain runs show runs/mnist-20261122-100352 --private`,
-		Args: term.Takes(1, 1, "one run"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return runRunsShow(g, flags.Store{}.Run(args[0]), private)
-		},
+		Long: `Show a run: what it is, what became of it and what it released. What the guarantee
+doesn't cover is in its folder "private": times in record.json, trials and their
+scores in run.json. "dptrain report" makes a page of them.`,
+		Example: `  dptrain runs show runs/mnist-20261122-100352`,
+		Args:    term.Takes(1, 1, "one run"),
+		RunE:    func(_ *cobra.Command, args []string) error { return runRunsShow(g, flags.Store{}.Run(args[0])) },
 	}
-	cmd.Flags().BoolVar(&private, "private", false, "show times, trials and scores too, which the guarantee doesn't cover")
-	return cmd
 }
 
 // shownRun is the result of "runs show".
 type shownRun struct {
-	Run     json.RawMessage `json:"run"`
-	Record  *runs.Record    `json:"private_record,omitempty"`
-	Outcome json.RawMessage `json:"private_outcome,omitempty"`
+	Run runLine `json:"run"`
 }
 
-func runRunsShow(g *global, dir string, private bool) error {
+func runRunsShow(g *global, dir string) error {
 	i, err := runs.Open(dir)
 	if err != nil {
 		return term.Input(err)
 	}
-	line, err := json.Marshal(newRunLine(i))
-	if err != nil {
-		return err
-	}
-	shown := shownRun{Run: line}
 	pairs := release.Facts{
 		{"run", term.Relative(i.Dir)},
 		{"state", stateOf(i)},
@@ -187,36 +171,7 @@ func runRunsShow(g *global, dir string, private bool) error {
 	if i.Resumable() {
 		pairs.Add("go on", "dptrain resume "+term.Quoted(term.Relative(i.Dir)))
 	}
-	if private {
-		if i.Record == nil {
-			return term.Inputf("%s: no private record, or no permission to read it; leave out --private", dir)
-		}
-		shown.Record = i.Record
-		for _, m := range i.Record.Moments {
-			pairs.Add("private", m.Time.Format("2006-01-02 15:04:05 MST")+"  "+m.What)
-		}
-		if of, err := page.OpenPrivate(i.Dir); err == nil && of != nil {
-			if shown.Outcome, err = os.ReadFile(filepath.Join(i.Dir, "private", "run.json")); err != nil {
-				return term.Input(err)
-			}
-			for k, t := range of.Trials {
-				pairs.Add("private", fmt.Sprintf("trial %d: learning rate %.4g, %s", k+1, t.LearningRate, trialText(t, i.Score, k == of.Winner())))
-			}
-		}
-	}
-	return g.Print(shown, func(w io.Writer) { term.Rows(w, pairs) })
-}
-
-// trialText describes a trial of a run whose score has the metric.
-func trialText(t page.PrivateTrial, metric *runs.Score, best bool) string {
-	text := t.Outcome()
-	if text == "" && metric != nil {
-		text = "score " + scoreText(&runs.Score{Metric: metric.Metric, Value: *t.Score})
-	}
-	if best {
-		text += ", the best"
-	}
-	return text
+	return g.Print(shownRun{newRunLine(i)}, func(w io.Writer) { term.Rows(w, pairs) })
 }
 
 func newRunsCleanCommand(g *global) *cobra.Command {
