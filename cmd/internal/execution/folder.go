@@ -69,12 +69,8 @@ func begun(p *experiment.Plan, store string) (m runs.Manifest, r runs.Record, se
 // leftovers says what killed runs, of those found in the store but one, left there.
 func leftovers(store string, found []runs.Info, but *runs.Run) (notes []string) {
 	found = slices.DeleteFunc(slices.Clone(found), func(i runs.Info) bool { return !i.Resumable() || i.Dir == but.Dir() })
-	const shown = 3
-	for _, i := range found[:min(shown, len(found))] {
-		notes = append(notes, fmt.Sprintf("%s was cut off: dptrain resume %s goes on with it", term.Clean(i.Name), term.Quoted(term.Relative(i.Dir))))
-	}
-	if n := len(found) - shown; n > 0 {
-		notes = append(notes, fmt.Sprintf("%d more runs were cut off: dptrain runs list shows them", n))
+	if len(found) > 0 {
+		notes = append(notes, fmt.Sprintf("runs that were cut off: %d; dptrain runs list shows them, dptrain resume goes on with one", len(found)))
 	}
 	if left, err := runs.Leftovers(store); err == nil && len(left) > 0 {
 		notes = append(notes, fmt.Sprintf("%s has %d leftovers of killed runs, which are private: dptrain runs clean removes them", term.Relative(store), len(left)))
