@@ -29,13 +29,12 @@ import (
 type workerOptions struct {
 	flags.Settings
 	cluster  execution.Cluster
-	once     bool
 	idle     time.Duration
 	batch    int
 	datasets []string
 	train    string
 	test     string
-	given    func(flag string) bool
+	names    []string // of the data that it works on, for people
 }
 
 func newWorkerCommand(g *global) *cobra.Command {
@@ -57,27 +56,22 @@ dptrain as the coordinator, and have the data: each data set that is here is wor
 files by --train and, if it has a public one, --test.
 
 A worker uses all cores, or one GPU or several; start one for each GPU by --devices to
-train more runs at once. With --once it ends when there is nothing to do, with --idle
-when there was nothing for a while: so batch systems such as Slurm run it. When it is
-stopped (Ctrl-C, SIGTERM), others get its runs at once.
+train more runs at once. With --idle it ends when there was nothing to do for a while:
+so batch systems such as Slurm run it. When it is stopped (Ctrl-C, SIGTERM), others get
+its runs at once.
 
 ` + term.ExitCodes,
 		Example: `  dptrain worker --cluster reproduction/cluster/cluster.yaml
   dptrain worker --cluster cluster.yaml --devices 0 --idle 10m
   dptrain worker --cluster cluster.yaml --datasets mnist
-  dptrain worker --cluster cluster.yaml --once
   dptrain worker --cluster cluster.yaml --train train.csv --test test.csv`,
 		Args: term.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			opts.given = cmd.Flags().Changed
-			return runWorker(cmd.Context(), g, opts)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return runWorker(cmd.Context(), g, opts) },
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	opts.cluster.AddJoining(cmd, "the cluster's `file`")
-	fs.BoolVar(&opts.once, "once", false, "end when there is nothing to do")
-	fs.DurationVar(&opts.idle, "idle", 0, "end when there was nothing to do for a `time`, such as 10m")
+	fs.DurationVar(&opts.idle, "idle", 0, "end when there was nothing to do for a `time`, such as 10m; 0 never ends")
 	fs.IntVar(&opts.batch, "batch", 0, "`number` of runs side by side; 0 is what fills this machine")
 	fs.StringSliceVar(&opts.datasets, "datasets", nil, "data sets to work on: a `list` (default those that are here)")
 	fs.StringVar(&opts.train, "train", "", "own training `file`, as the coordinator has it")
@@ -92,9 +86,7 @@ func (o *workerOptions) checkWorker() error {
 		return term.Usagef("--cluster says whom to work for: the file that the coordinator wrote, such as reproduction/cluster/cluster.yaml")
 	case o.cluster.File == execution.Embedded:
 		return term.Usagef("--cluster embedded is for the coordinator; give a worker the file that the coordinator wrote, such as reproduction/cluster/cluster.yaml")
-	case o.once && o.given("idle"):
-		return term.Usagef("--once ends at once, and --idle after a time; give one of them")
-	case o.given("idle") && o.idle <= 0:
+	case o.idle < 0:
 		return term.Usagef("--idle: want a time such as 10m, got %v", o.idle)
 	case o.batch < 0 || o.batch > 64:
 		return term.Usagef("--batch: want 0 to 64, got %d", o.batch)
@@ -147,7 +139,9 @@ func (o *workerOptions) lanes(device engines.Choice) ([]string, error) {
 		return nil, err
 	}
 	files := ""
+	o.names = names
 	if o.train != "" {
+		o.names = append(slices.Clone(names), settings.Files)
 		if files, err = remote.HashFiles(o.train, o.test); err != nil {
 			return nil, term.Inputf("own files: %w", err)
 		}
@@ -206,12 +200,9 @@ func (o *workerOptions) serve(ctx context.Context, conn *cluster.Conn, p setting
 	if err != nil {
 		host = "" // it is for people alone
 	}
-	idle := time.Duration(-1)
-	switch {
-	case o.once:
-		idle = 0
-	case o.given("idle"):
-		idle = o.idle
+	idle := o.idle
+	if idle == 0 {
+		idle = -1
 	}
 	batch := o.batch
 	if batch == 0 {
@@ -222,7 +213,7 @@ func (o *workerOptions) serve(ctx context.Context, conn *cluster.Conn, p setting
 	}
 	defer w.Close()
 	follower := &workerFollower{Follower: f}
-	f.Note(fmt.Sprintf("waiting for work on %s, %d at once", laneNames(lanes), batch))
+	f.Note(fmt.Sprintf("waiting for work on %s, %d at once", strings.Join(o.names, ", "), batch))
 	_, err = conn.Serve(ctx, cluster.Worker{
 		Build: me, Host: host, Machine: w.Name, Lanes: lanes, GroupSize: batch, Idle: idle, Tell: f.Warn, Working: follower.doing,
 	}, remote.Executor{Worker: w, Follower: follower})
@@ -233,19 +224,6 @@ func (o *workerOptions) serve(ctx context.Context, conn *cluster.Conn, p setting
 		return ctx.Err()
 	}
 	return err
-}
-
-// laneNames returns the data sets of lanes, for people.
-func laneNames(lanes []string) string {
-	var names []string
-	for _, lane := range lanes {
-		name := lane[:strings.LastIndex(lane, "-")]
-		if strings.HasPrefix(name, settings.Files+"-") { // and a hash
-			name = settings.Files
-		}
-		names = append(names, name)
-	}
-	return strings.Join(distinct(names), ", ")
 }
 
 // workerFollower shows what a worker is at. How many runs it has done isn't shown where it would be kept: it says
