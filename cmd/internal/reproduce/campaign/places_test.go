@@ -151,21 +151,6 @@ func TestStatusOfOrphans(t *testing.T) {
 	}
 }
 
-// A campaign isn't begun inside of a run's folder.
-func TestCampaignInsideOfARun(t *testing.T) {
-	s := empty(t, nil)
-	jobs, _ := glyphs(1, Variant1)
-	dir := invent(t, s, jobs[0], runs.Finished, 0.1).Dir()
-	for _, out := range []string{dir, filepath.Join(dir, "released", "new")} {
-		if _, err := Open(out, Description{}); !errors.Is(err, ErrOther) {
-			t.Errorf("%s: %v", out, err)
-		}
-	}
-	if _, err := os.Lstat(filepath.Join(dir, runsName)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it was made: %v", err)
-	}
-}
-
 // A run that was cut off and can't go on, since it began on another engine or its state is damaged, hasn't failed: it
 // begins anew. One whose files can't be read stops the work, and stays as it is.
 func TestRunsThatCannotGoOn(t *testing.T) {

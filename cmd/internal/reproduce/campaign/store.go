@@ -84,9 +84,6 @@ func Look(dir string) (*Store, error) {
 // and [ErrOther] if scale or seed differ. The caller closes the store.
 func Open(dir string, d Description) (_ *Store, err error) {
 	dir = filepath.Clean(dir)
-	if err := outside(dir); err != nil {
-		return nil, err
-	}
 	if err := os.MkdirAll(filepath.Join(dir, runsName), 0o755); err != nil {
 		return nil, fmt.Errorf("campaign: %w", err)
 	}
@@ -125,41 +122,11 @@ func Open(dir string, d Description) (_ *Store, err error) {
 	return s, s.write()
 }
 
-// outside returns an error for a folder inside of a run's folder.
-func outside(dir string) error {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return fmt.Errorf("campaign: %w", err)
-	}
-	for up := dir; ; up = filepath.Dir(up) {
-		if i, err := runs.Open(up); err == nil && i.Record != nil {
-			return fmt.Errorf("%w: %s is inside of the run in %s, which may be published or removed; give another folder by --out", ErrOther, dir, up)
-		}
-		if up == filepath.Dir(up) {
-			return nil
-		}
-	}
-}
-
 // agrees returns an error unless runs of both descriptions may be in one store.
 func (d Description) agrees(other Description, dir string) error {
-	size := func(s Scale) string {
-		if s.Full() {
-			return "at full size"
-		}
-		return "of " + s.String()
-	}
-	seed := func(s *uint64) string {
-		if s == nil {
-			return "without a seed"
-		}
-		return fmt.Sprintf("with seed %d", *s)
-	}
-	if d.Scale != other.Scale {
-		return fmt.Errorf("%w is in %s, %s, and this one is %s; give another folder by --out", ErrOther, dir, size(d.Scale), size(other.Scale))
-	}
-	if a, b := seed(d.Seed), seed(other.Seed); a != b {
-		return fmt.Errorf("%w is in %s, %s, and this one is %s; give another folder by --out", ErrOther, dir, a, b)
+	same := d.Seed == nil && other.Seed == nil || d.Seed != nil && other.Seed != nil && *d.Seed == *other.Seed
+	if !same || d.Scale != other.Scale {
+		return fmt.Errorf("%w is in %s, with runs of another size or another seed; give another folder by --out", ErrOther, dir)
 	}
 	return nil
 }
