@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -14,25 +13,14 @@ import (
 	"github.com/dptrain/dptrain/tuner"
 )
 
-// maxFile bounds each file that is read from a run's folder, in bytes.
-const maxFile = 64 << 20
-
 // readFile decodes a JSON file of a run's folder.
 func readFile(into any, path ...string) error {
 	name := filepath.Join(path...)
-	file, err := os.Open(name)
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return errors.Join(fmt.Errorf("%s: no file", name), err)
-	}
-	text, err := io.ReadAll(io.LimitReader(file, maxFile))
-	if err == nil {
-		err = json.Unmarshal(text, into)
-	}
-	if err != nil {
+	if err := json.Unmarshal(text, into); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
