@@ -119,7 +119,7 @@ func timeOf(ctx context.Context, loaded *train.Loaded, settings []train.Settings
 	return time.Since(start), err
 }
 
-// Estimate returns the time that a cell's run is expected to train with all cores or the GPU, in seconds. It is 0 if the
+// Estimate returns the time that a cell's run is expected to train with all cores or the GPU, in seconds, or 0 if the
 // pace is unknown.
 func (s *Store) Estimate(c Cell, p Pace) (seconds float64, err error) {
 	e, err := s.experiment(c)

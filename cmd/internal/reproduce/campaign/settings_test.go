@@ -10,8 +10,9 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// The time of the paper's experiments follows from the gradients that they are expected to compute, by its Section "Computational Savings" by hand:
-// with n samples, gamma and T steps, E = gamma T epochs cost E (mu q n + (1-q) n), E (mu q n + n), E mu n and E n.
+// The time of the paper's experiments follows from the gradients that they are expected to compute, from its Section
+// "Computational Savings" by hand: with n samples, gamma and T steps, E = gamma T epochs cost E (mu q n + (1-q) n),
+// E (mu q n + n), E mu n and E n.
 func TestGradients(t *testing.T) {
 	for _, c := range []struct {
 		cell Cell

@@ -16,7 +16,8 @@ import (
 // The time left is the pace's, corrected by how long the finished runs took compared with their pace's time.
 func TestTimeLeft(t *testing.T) {
 	jobs := []Job{{Cell{"mnist", "dp-sgd", Rate, Single, "paper", 1}, 1}, {Cell{"mnist", "dp-sgd", Rate, Single, "paper", 1}, 2}}
-	s := newStore("nowhere", Description{Pace: Pace{"mnist dp-sgd": {Fixed: 0.5}}}) // 939 seconds for the 1,878 steps of a run
+	// 939 seconds for the 1,878 steps of a run
+	s := newStore("nowhere", Description{Pace: Pace{"mnist dp-sgd": {Fixed: 0.5}}})
 	st, err := s.Status(jobs, Scan{Finished: map[Job]Result{jobs[0]: {Job: jobs[0], Seconds: 313}}})
 	if err != nil || st.Finished != 1 || math.Abs(st.Left-313) > 1e-9 || math.Abs(st.Done-313) > 1e-9 || st.Expected != 939 {
 		t.Errorf("%+v, %v", st, err)
