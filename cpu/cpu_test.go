@@ -112,9 +112,6 @@ func sameByAnyWorkers(t *testing.T, p *compile.Program) {
 	}
 }
 
-// Graphs for a batch of one may move the batch axis, to layouts that would mix samples in a larger batch.
-func TestBatchesOfOne(t *testing.T) { suite(compiled).Lone(t) }
-
 // A matrix that products use in two shapes has one gradient, the sum of both parts.
 func TestMatrixInTwoShapes(t *testing.T) {
 	suite(compiled).CheckGraph(t, func(batch int) (compile.Source, error) {

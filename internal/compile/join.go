@@ -15,7 +15,7 @@ func concat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	if !slices.ContainsFunc(in, func(v traced) bool { return v.class != shared || v.overBatch }) {
 		return t.concatShared(n, in, axis)
 	}
-	if axis == 0 && t.batch > 1 {
+	if axis == 0 {
 		return traced{}, refuse(n, "it lays the samples of its operands one after another along the batch axis", "Concat along another axis")
 	}
 	parts := slices.Clone(in)
@@ -29,21 +29,15 @@ func concat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	if err != nil {
 		return traced{}, err
 	}
-	whole := graph.Shape(n) // without the batch axis, unless rows are along it
-	own := axis
-	if t.batch > 1 && !folded || t.batch == 1 && axis > 0 && whole[0] == 1 {
-		whole, own = per, axis-1
-	} else if t.batch > 1 {
-		whole = per
-	}
+	out := traced{class: batched, shape: per, folded: folded, id: t.buffer(graph.Name(n), per)}
+	own, _ := out.axis(axis)
 	var pieces [][]int
 	for i := range parts {
-		shape := slices.Clone(whole)
+		shape := slices.Clone(per)
 		shape[own] = below[i].Shape()[axis]
 		pieces = append(pieces, shape)
 	}
-	out := traced{class: batched, shape: per, folded: folded, id: t.buffer(graph.Name(n), per)}
-	for i, view := range sideBySide(whole, pieces, own) {
+	for i, view := range sideBySide(per, pieces, own) {
 		t.needs[out.id] = t.needs[out.id] || t.needs[parts[i].id]
 		t.code = append(t.code, Instruction{Op: Scatter, In: []ID{parts[i].id}, Out: out.id, Where: None, View: view, Accumulate: i > 0})
 	}

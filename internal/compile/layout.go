@@ -52,10 +52,7 @@ func awayError(n *gorgonia.Node) error {
 // perSample returns a batched node's shape for one sample. Values are row-major with the batch outermost, so that a
 // first axis whose length is a multiple of the batch holds whole samples; the node is then folded.
 func (t *tracer) perSample(n *gorgonia.Node, shape []int) (per []int, folded bool, err error) {
-	if len(shape) == 0 {
-		return nil, false, refuse(n, "it takes the batch axis away", "results with the batch in front")
-	}
-	if shape[0]%t.batch != 0 {
+	if len(shape) == 0 || shape[0]%t.batch != 0 {
 		return nil, false, awayError(n)
 	}
 	if shape[0] == t.batch {
@@ -83,9 +80,6 @@ func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		v.view, v.shape = v.view.permuted(pattern), permuted(v.shape, pattern)
 		return v, nil
 	case batched:
-		if t.batch == 1 && len(pattern) > 0 && pattern[0] != 0 {
-			return t.transposeOne(n, v, pattern)
-		}
 		if len(pattern) == 0 || pattern[0] != 0 {
 			return traced{}, awayError(n)
 		}
@@ -109,23 +103,6 @@ func (t *tracer) permute(n *gorgonia.Node, v traced, axes []int) traced {
 	return v
 }
 
-// transposeOne lowers a transposition at a batch of one, where the batch axis may go anywhere. The new first axis then
-// counts rows of the one sample, unless its length is one.
-func (t *tracer) transposeOne(n *gorgonia.Node, v traced, pattern []int) (traced, error) {
-	v.shape = graph.Shape(graph.Children(n)[0])
-	if moves(v.shape, pattern) {
-		v = t.permute(n, v, pattern)
-	}
-	var err error
-	v.shape, v.folded, err = t.perSample(n, graph.Shape(n))
-	return v, err
-}
-
-// moves reports whether a transposition changes the order of elements. Moving an axis of length one doesn't.
-func moves(shape, pattern []int) bool {
-	return !ViewOf(shape).permuted(pattern).contiguous()
-}
-
 // permuted returns the axes' lengths, or strides, in the new order of axes.
 func permuted(shape, axes []int) []int {
 	out := make([]int, len(axes))
@@ -141,9 +118,7 @@ func sizeOf(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	f := graph.FieldsOf(n.Op())
 	size := float64(graph.Children(n)[0].Shape()[f.Int("axis")])
 	_, ofBatch := in[0].axis(f.Int("axis"))
-	// At a batch of one, a folded first axis counts the sample's own rows.
-	rows := t.batch == 1 && in[0].folded
-	isBatch := ofBatch && !rows && (in[0].class == batched || in[0].overBatch)
+	isBatch := ofBatch && (in[0].class == batched || in[0].overBatch)
 	return traced{class: scalar, number: size, ofBatch: isBatch}, nil
 }
 
@@ -228,12 +203,9 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return out, nil
 	}
 	axis, ofBatch := v.axis(along)
-	if ofBatch && !(v.folded && t.batch == 1) {
-		switch {
-		case len(graph.Shape(n)) < len(graph.Shape(graph.Children(n)[0])) && t.batch == 1 && !v.folded:
-			return traced{}, refuse(n, "it takes the batch axis away", "nil for the batch axis, which takes all of it")
-		case s.Start() == 0 && s.End() == t.batch && step == 1 && !v.folded:
-			return v, nil
+	if ofBatch {
+		if !v.folded && slices.Equal(graph.Shape(n), graph.Shape(graph.Children(n)[0])) {
+			return v, nil // all of it
 		}
 		return traced{}, byPlace(n)
 	}

@@ -19,7 +19,7 @@ func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	switch {
 	case ids.class == indexing:
 		return t.pick(n, table, axis, t.numbers[graph.Children(n)[1]])
-	case table.class == batched && t.batch > 1 && axis == 0:
+	case table.class == batched && axis == 0:
 		return traced{}, mixes(n, "it picks among the rows of all samples")
 	case table.class == batched:
 		return traced{}, refuse(n, "its indices and what it picks from both depend on the sample", "an input of floats that is 1 at what is picked and 0 elsewhere, multiplied and summed")
@@ -63,7 +63,7 @@ func (t *tracer) pick(n *gorgonia.Node, v traced, axis int, ids []int) (traced, 
 	own := axis
 	if v.class == batched {
 		var ofBatch bool
-		if own, ofBatch = v.axis(axis); ofBatch && (t.batch > 1 || !v.folded) {
+		if own, ofBatch = v.axis(axis); ofBatch {
 			return traced{}, byPlace(n)
 		}
 	}

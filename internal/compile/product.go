@@ -44,8 +44,6 @@ func multiply(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 			out.view = ViewOf(out.shape)
 		}
 		return out, err
-	case t.batch == 1 && (w.class == batched || x.class != batched || transA):
-		return t.ownProduct(n, x, w, kind == graph.MatVec, transA, transB)
 	case x.class == batched && w.class == batched:
 		return traced{}, mixes(n, "it multiplies values of all samples with one another")
 	case w.class == batched && (transA || transB):
@@ -173,48 +171,9 @@ func (t *tracer) sharedProduct(n *gorgonia.Node, a, b traced, transA, transB boo
 	return out, nil
 }
 
-// ownProduct lowers a product of two matrices of the only sample, in a graph for a batch of one.
-func (t *tracer) ownProduct(n *gorgonia.Node, x, w traced, vector, transA, transB bool) (traced, error) {
-	below := graph.Children(n)
-	a, b := graph.Shape(below[0]), graph.Shape(below[1])
-	if vector {
-		b = append(b, 1)
-	}
-	if transA {
-		a[0], a[1] = a[1], a[0]
-	}
-	if transB {
-		b[0], b[1] = b[1], b[0]
-	}
-	var ids [2]ID
-	for i, v := range []traced{x, w} {
-		copied, err := t.ownCopy(n, v)
-		if err != nil {
-			return traced{}, err
-		}
-		ids[i] = copied
-	}
-	per, folded, err := t.perSample(n, graph.Shape(n))
-	if err != nil {
-		return traced{}, err
-	}
-	out := traced{class: batched, shape: per, folded: folded}
-	out.id = t.emit(n, per, Instruction{Op: Product, In: ids[:], Groups: 1, Rows: a[0], K: a[1], N: b[1], TransA: transA, TransB: transB})
-	return out, nil
-}
-
-// ownCopy returns the value of a sample that holds a batched operand, or a copy of a shared one, in a graph for a batch
-// of one.
-func (t *tracer) ownCopy(n *gorgonia.Node, v traced) (ID, error) {
-	if v.class == batched {
-		return v.id, nil
-	}
-	return t.emit(n, v.view.Shape, Instruction{Op: Gather, In: []ID{v.id}, View: v.view}), nil
-}
-
 // outer refuses outer products: of two vectors over the batch, or of such a vector with a parameter.
 func (t *tracer) outer(n *gorgonia.Node, x, w traced) (traced, error) {
-	if x.class == batched && w.class == batched && t.batch > 1 {
+	if x.class == batched && w.class == batched {
 		return traced{}, mixes(n, "it multiplies values of all samples with one another")
 	}
 	return traced{}, refused(n)

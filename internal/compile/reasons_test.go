@@ -186,9 +186,6 @@ var insteads = map[string]func(g *enginetest.G) node{
 		return g.Do(gorgonia.Add(hidden(g, 2), g.Do(gorgonia.ByIndices(g.Param("e", 4, 2), g.Ids("ids"), 0))))
 	},
 	"it on values of samples": func(g *enginetest.G) node { return g.Do(gorgonia.Dropout(g.Do(gorgonia.Max(images(g), 1)), 0.5)) },
-	"nil for the batch axis, which takes all of it": func(g *enginetest.G) node {
-		return g.Do(gorgonia.Slice(hidden(g, 3), nil, gorgonia.S(1)))
-	},
 	"numbers that don't come of the batch axis": func(g *enginetest.G) node {
 		h := hidden(g, 3)
 		return g.Do(gorgonia.Mul(h, g.Do(gorgonia.SizeOf(1, h))))
@@ -199,8 +196,7 @@ var insteads = map[string]func(g *enginetest.G) node{
 	"operations of package gorgonia": func(g *enginetest.G) node {
 		return g.Do(gorgonia.Tanh(hidden(g, 2)))
 	},
-	"operations that dptrain knows":   func(g *enginetest.G) node { return g.Do(gorgonia.Tanh(hidden(g, 2))) },
-	"results with the batch in front": func(g *enginetest.G) node { return g.Do(gorgonia.Max(hidden(g, 2), 1)) },
+	"operations that dptrain knows": func(g *enginetest.G) node { return g.Do(gorgonia.Tanh(hidden(g, 2))) },
 	"samples of channels, rows and columns": func(g *enginetest.G) node {
 		return g.Do(gorgonia.MaxPool2D(g.Do(gorgonia.Upsample2D(images(g), 2)), tensor.Shape{2, 2}, []int{0, 0}, []int{2, 2}))
 	},

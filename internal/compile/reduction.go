@@ -24,7 +24,7 @@ func sum(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	case scalar:
 		return v, nil
 	}
-	if slices.Contains(along, 0) && !(v.folded && t.batch == 1 && !n.IsScalar()) {
+	if slices.Contains(along, 0) {
 		if v.divided {
 			return traced{}, t.dividedTwice(n)
 		}
@@ -77,9 +77,7 @@ func maxAlong(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	switch {
 	case v.class != batched:
 		return traced{}, refuse(n, sameForAll, "it on values of samples")
-	case slices.Contains(along, 0) && !v.folded && t.batch == 1:
-		return traced{}, refuse(n, "it takes the batch axis away", "results with the batch in front")
-	case slices.Contains(along, 0) && t.batch > 1:
+	case slices.Contains(along, 0):
 		return traced{}, mixes(n, "it takes the maximum of all samples")
 	}
 	per, folded, err := t.perSample(n, graph.Shape(n))
@@ -128,7 +126,7 @@ func softmax(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		}
 	}
 	own, ofBatch := v.axis(axis)
-	if ofBatch && !(v.folded && t.batch == 1) {
+	if ofBatch {
 		return traced{}, mixes(n, "it normalises over the batch axis")
 	}
 	out := v

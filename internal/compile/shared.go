@@ -60,7 +60,7 @@ func (t *tracer) whole(n *gorgonia.Node, v traced) ID {
 // has no other batch axis.
 func (t *tracer) alongBatch(n *gorgonia.Node, v traced, folded bool) (traced, error) {
 	switch {
-	case v.overBatch, len(v.shape) == 0, folded && t.batch == 1:
+	case v.overBatch, len(v.shape) == 0:
 	case !folded && t.batch == 1 && v.shape[0] == 1:
 		v.shape, v.view = v.shape[1:], v.view.without(0)
 	default:

@@ -13,5 +13,5 @@
 // Random graphs differ from run to run, and a failure prints the command that repeats it.
 //
 // [Zoo] returns a graph for each case that a rule must handle: the tests of package compile fail unless every operation
-// that isn't refused is among them. [Lone] returns graphs for a batch of one alone, which [Suite.Lone] checks.
+// that isn't refused is among them.
 package enginetest

@@ -173,7 +173,7 @@ func TestReferenceMaxima(t *testing.T) {
 
 // Two references of one graph share nothing: neither Gorgonia's scratch values nor the graph itself.
 func TestReferencesAreApart(t *testing.T) {
-	src, err := enginetest.Lone()["pooled after a filter that is computed"].Build(1)
+	src, err := enginetest.Zoo()["a filter that is computed"].Build(1)
 	if err != nil {
 		t.Fatal(err)
 	}

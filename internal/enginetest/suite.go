@@ -119,6 +119,3 @@ func advance(t TB, runs engine.Runs, steps ...int) {
 		t.Fatalf("steps: %v", err)
 	}
 }
-
-// Lone checks the graphs of the function [Lone] against differences.
-func (s Suite) Lone(t *testing.T) { s.differences(t, Lone()) }
