@@ -21,7 +21,7 @@ func New(o Options) engine.Engine {
 		name:       "cpu (" + kernel.Implementation() + ")",
 		arithmetic: "cpu, " + kernel.Arithmetic() + ", " + runtime.GOARCH,
 		workers:    o.workers(),
-		lower:      func(p *compile.Program) (executable, error) { return lower(p) },
+		workspace:  (*lowered).workspace,
 	}
 }
 
@@ -36,7 +36,7 @@ type cpuEngine struct {
 	name       string
 	arithmetic string
 	workers    int
-	lower      func(*compile.Program) (executable, error)
+	workspace  func(*lowered) workspace
 }
 
 // Name names the engine and its matrix product, on which its speed depends.
@@ -48,7 +48,7 @@ func (e *cpuEngine) Load(p *compile.Program, d *engine.Data) (_ engine.Loaded, e
 	if err := d.Check(p); err != nil {
 		return nil, fmt.Errorf("load on %s: %w", e.name, err)
 	}
-	code, err := e.lower(p)
+	code, err := lower(p)
 	var unsupported *engine.UnsupportedError
 	if errors.As(err, &unsupported) {
 		unsupported.Engine = e.name
@@ -58,14 +58,16 @@ func (e *cpuEngine) Load(p *compile.Program, d *engine.Data) (_ engine.Loaded, e
 	}
 	l := &loaded{arithmetic: e.arithmetic, code: code, program: p, data: d, layout: engine.LayoutOf(p)}
 	l.updates = l.spans()
-	l.team = newTeam(e.workers, l.worker)
+	l.team = newTeam(e.workers, func() *worker {
+		return &worker{space: e.workspace(code), sum: newSum(l.layout, code.widths())}
+	})
 	return l, nil
 }
 
 // loaded is a program and its data, with the workers that all runs share.
 type loaded struct {
 	arithmetic string
-	code       executable
+	code       *lowered
 	program    *compile.Program
 	data       *engine.Data
 	layout     engine.Layout
@@ -76,11 +78,6 @@ type loaded struct {
 // Arithmetic names the matrix product, whose rounding differs between machines, and all that the standard library's
 // functions depend on.
 func (l *loaded) Arithmetic() string { return l.arithmetic }
-
-// worker returns a new worker, with the buffers of one core.
-func (l *loaded) worker() *worker {
-	return &worker{space: l.code.workspace(), sum: newSum(l.layout, l.code.widths())}
-}
 
 // Start allocates each job's state.
 func (l *loaded) Start(jobs ...engine.Job) (_ engine.Runs, err error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
@@ -15,7 +14,7 @@ type failsOnce struct {
 	left *int
 }
 
-func (f failsOnce) clipped(b binding, data *engine.Data, samples []int32, clip float64, sum *sum, squared []float64) error {
+func (f failsOnce) clipped(b *bound, data *engine.Data, samples []int32, clip float64, sum *sum, squared []float64) error {
 	if *f.left > 0 {
 		*f.left--
 		return errors.New("out of luck")
@@ -23,22 +22,12 @@ func (f failsOnce) clipped(b binding, data *engine.Data, samples []int32, clip f
 	return f.workspace.clipped(b, data, samples, clip, sum, squared)
 }
 
-type unlucky struct {
-	executable
-	left *int
-}
-
-func (u unlucky) workspace() workspace { return failsOnce{u.executable.workspace(), u.left} }
-
 // A run that failed, for any reason, takes no step until it is restored.
 func TestAFailedRunStaysWhereItIs(t *testing.T) {
 	p := enginetest.MLP(t, 6, 3)
 	left := 1
 	e := New(Options{Workers: 1}).(*cpuEngine)
-	e.lower = func(p *compile.Program) (executable, error) {
-		l, err := lower(p)
-		return unlucky{l, &left}, err
-	}
+	e.workspace = func(l *lowered) workspace { return failsOnce{l.workspace(), &left} }
 	loaded, err := e.Load(p, &engine.Data{Samples: 5, Columns: engine.Floats(make([]float32, 30), make([]float32, 15))})
 	if err != nil {
 		t.Fatal(err)

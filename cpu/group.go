@@ -98,9 +98,7 @@ func (g *group) Predict(ctx context.Context, data *engine.Data, runs ...int) (ou
 }
 
 func (r *run) predict(ctx context.Context, c crew, data *engine.Data) ([]float32, error) {
-	if err := r.binding.set(r.tensors); err != nil {
-		return nil, err
-	}
+	r.bound.set(r.tensors)
 	size := r.program.Output.Size
 	out := make([]float32, data.Samples*size)
 	return out, c.share((data.Samples+predictedAtOnce-1)/predictedAtOnce, func(w *worker, k int) error {
@@ -108,7 +106,7 @@ func (r *run) predict(ctx context.Context, c crew, data *engine.Data) ([]float32
 			return err
 		}
 		from, to := k*predictedAtOnce, min((k+1)*predictedAtOnce, data.Samples)
-		return w.space.predict(r.binding, data, from, to, out[from*size:to*size])
+		return w.space.predict(r.bound, data, from, to, out[from*size:to*size])
 	})
 }
 

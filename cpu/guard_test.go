@@ -19,7 +19,7 @@ type explosive struct {
 	sample int32
 }
 
-func (e explosive) clipped(b binding, data *engine.Data, samples []int32, clip float64, sum *sum, squared []float64) error {
+func (e explosive) clipped(b *bound, data *engine.Data, samples []int32, clip float64, sum *sum, squared []float64) error {
 	for _, s := range samples {
 		if s == e.sample {
 			panic(data.Columns[0].Floats[int(s)*6 : int(s)*6+6])
@@ -28,18 +28,11 @@ func (e explosive) clipped(b binding, data *engine.Data, samples []int32, clip f
 	return e.workspace.clipped(b, data, samples, clip, sum, squared)
 }
 
-func (e explosive) predict(_ binding, data *engine.Data, from, to int, _ []float32) error {
+func (e explosive) predict(_ *bound, data *engine.Data, from, to int, _ []float32) error {
 	var none []float32
 	none[from] = data.Columns[0].Floats[to] // a panic of the runtime
 	return nil
 }
-
-type charged struct {
-	executable
-	sample int32
-}
-
-func (c charged) workspace() workspace { return explosive{c.executable.workspace(), c.sample} }
 
 // A panic in a worker is an error of the run. Otherwise it would end the process, since no caller can recover it, and
 // might print a sample. The other runs take their steps.
@@ -52,10 +45,7 @@ func TestPanicsOfWorkersAreErrors(t *testing.T) {
 	}
 	for _, workers := range []int{1, 4} {
 		e := New(Options{Workers: workers}).(*cpuEngine)
-		e.lower = func(p *compile.Program) (executable, error) {
-			l, err := lower(p)
-			return charged{l, 321}, err
-		}
+		e.workspace = func(l *lowered) workspace { return explosive{l.workspace(), 321} }
 		loaded, err := e.Load(p, data)
 		if err != nil {
 			t.Fatal(err)

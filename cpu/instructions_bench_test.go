@@ -55,7 +55,7 @@ func benchmark(b *testing.B, name string, in compile.Instruction, sizes ...int) 
 			b.Fatal(err)
 		}
 		m := l.workspace().(*microbatch)
-		m.at, m.bound, m.n = m.memory.gradient, l.bind().(*bound), m.samples
+		m.at, m.bound, m.n = m.memory.gradient, l.bind(), m.samples
 		m.bound.at(&engine.Job{}, 1)
 		r := rand.New(rand.NewPCG(1, 2))
 		for _, rows := range m.at[1:] {

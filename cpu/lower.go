@@ -8,31 +8,12 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// executable is a program lowered for this machine. It is immutable: all runs of the program, and all workers, may
-// share it.
-type executable interface {
-	// bind allocates one run's parameters in the forms that the program reads.
-	bind() binding
-	// workspace allocates one worker's buffers, which serve one run after another.
-	workspace() workspace
-	// widths returns, by parameter, the row length of a table whose per-sample gradients touch few rows, and 0 for all
-	// others. It may be nil.
-	widths() []int
-}
-
-// binding is one run's parameters. Any number of workers may read it between two calls of set.
-type binding interface {
-	set(params [][]float32) error
-	// at sets the job and its step, counted from 0, whose dropout draws the next gradients use.
-	at(job *engine.Job, step int)
-}
-
 // workspace computes gradients and outputs of a few samples at a time. It belongs to one worker.
 type workspace interface {
 	// clipped adds the samples' contributions to sum and writes their squared norms to squared.
-	clipped(b binding, data *engine.Data, samples []int32, clip float64, sum *sum, squared []float64) error
+	clipped(b *bound, data *engine.Data, samples []int32, clip float64, sum *sum, squared []float64) error
 	// predict writes the outputs of samples from, …, to-1 to out.
-	predict(b binding, data *engine.Data, from, to int, out []float32) error
+	predict(b *bound, data *engine.Data, from, to int, out []float32) error
 }
 
 // cacheFloats bounds the size of a microbatch's buffers: three quarters of the 1 MB of second-level cache of a current
@@ -45,7 +26,7 @@ const maxMicrobatch = maxShare
 const _ = uint(engine.MostInInt32 - maxMicrobatch) // otherwise sums don't hold a microbatch
 
 // lowered is a step program in this machine's form: convolutions unroll their images, gradients of filters are
-// materialized, and buffers have offsets in memory.
+// materialized, and buffers have offsets in memory. It is immutable: all runs of the program, and all workers, share it.
 type lowered struct {
 	*compile.Program
 	values             []compile.Value // the program's, then the values that lowering added
@@ -232,7 +213,8 @@ func periodOf(positions []int32, size int) int {
 	return size
 }
 
-func (l *lowered) bind() binding {
+// bind allocates one run's parameters in the forms that the program reads.
+func (l *lowered) bind() *bound {
 	b := &bound{lowered: l, shared: make([][]float32, len(l.values)), transposed: map[filter][]float32{},
 		derived: make([][]float32, len(l.values))}
 	for id, t := range l.positions {
@@ -250,6 +232,8 @@ func (l *lowered) bind() binding {
 	return b
 }
 
+// widths returns, by parameter, the row length of a table whose per-sample gradients touch few rows, and 0 for all
+// others.
 func (l *lowered) widths() []int {
 	widths := make([]int, len(l.Params))
 	for _, r := range l.reductions {
@@ -260,6 +244,7 @@ func (l *lowered) widths() []int {
 	return widths
 }
 
+// workspace allocates one worker's buffers, which serve one run after another.
 func (l *lowered) workspace() workspace {
 	indexed := 0
 	firsts := make([][][]int32, len(l.reductions))

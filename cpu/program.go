@@ -1,17 +1,13 @@
 package cpu
 
 import (
-	"errors"
-
 	"github.com/dptrain/dptrain/cpu/internal/kernel"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// errOtherProgram reports parameters that are bound to another program than the worker's.
-var errOtherProgram = errors.New("the parameters are bound to another program")
-
-// bound is one run's parameters and the forms derived from them.
+// bound is one run's parameters and the forms derived from them. Any number of workers may read it between two calls of
+// set.
 type bound struct {
 	*lowered
 	params     [][]float32
@@ -25,7 +21,7 @@ type bound struct {
 }
 
 // set derives all forms from the parameters, whose slices it keeps.
-func (b *bound) set(params [][]float32) error {
+func (b *bound) set(params [][]float32) {
 	b.params = params
 	b.preparer.execute(b.prepared)
 	for _, f := range b.filters {
@@ -40,7 +36,6 @@ func (b *bound) set(params [][]float32) error {
 			dst[j] = src[k]
 		}
 	}
-	return nil
 }
 
 // at sets the job and the step whose dropout draws the next gradients use.
@@ -131,23 +126,10 @@ func (b *microbatch) load(data *engine.Data, sample func(int) int) {
 	}
 }
 
-// workFor selects the run whose parameters instructions read.
-func (b *microbatch) workFor(run binding) error {
-	p, ok := run.(*bound)
-	if !ok || p.lowered != b.lowered {
-		return errOtherProgram
-	}
-	b.bound = p
-	return nil
-}
-
 // clipped runs the samples, a microbatch at a time, forward and backward, measures their norms and adds their clipped
 // gradients to sum.
-func (b *microbatch) clipped(run binding, data *engine.Data, samples []int32, clip float64, sum *sum, squared []float64) error {
-	if err := b.workFor(run); err != nil {
-		return err
-	}
-	b.at = b.memory.gradient
+func (b *microbatch) clipped(run *bound, data *engine.Data, samples []int32, clip float64, sum *sum, squared []float64) error {
+	b.bound, b.at = run, b.memory.gradient
 	for from := 0; from < len(samples); from += b.samples {
 		part := samples[from:min(from+b.samples, len(samples))]
 		b.n = len(part)
@@ -169,11 +151,8 @@ func (b *microbatch) clipped(run binding, data *engine.Data, samples []int32, cl
 }
 
 // predict runs the samples, a microbatch at a time, through the instructions that compute the output.
-func (b *microbatch) predict(run binding, data *engine.Data, from, to int, out []float32) error {
-	if err := b.workFor(run); err != nil {
-		return err
-	}
-	b.at = b.memory.prediction
+func (b *microbatch) predict(run *bound, data *engine.Data, from, to int, out []float32) error {
+	b.bound, b.at = run, b.memory.prediction
 	for ; from < to; from += b.samples {
 		first := from
 		b.n = min(b.samples, to-from)

@@ -18,7 +18,7 @@ type run struct {
 	members []int32
 	grid    engine.Grid
 	clip    float64 // the norm that gradients are clipped to
-	binding binding
+	bound   *bound
 
 	done          atomic.Int64
 	params        []float32
@@ -38,7 +38,7 @@ func newRun(l *loaded, job engine.Job) *run {
 		job:     job,
 		members: job.Members,
 		grid:    job.Mechanism.Grid(l.data.Samples),
-		binding: l.code.bind(),
+		bound:   l.code.bind(),
 		params:  slices.Clone(job.Initial),
 	}
 	r.clip = job.Mechanism.ClipTo(r.grid, l.layout.Size)
@@ -101,10 +101,8 @@ func (r *run) train(c crew) (err error) {
 
 // clippedSum leaves the clipped sum over the samples, which ascend, with the crew, and their squared norms in r.norms.
 func (r *run) clippedSum(c crew, samples []int32) error {
-	r.binding.at(&r.job, int(r.done.Load()))
-	if err := r.binding.set(r.tensors); err != nil {
-		return err
-	}
+	r.bound.at(&r.job, int(r.done.Load()))
+	r.bound.set(r.tensors)
 	for _, w := range c {
 		w.sum.begin(r.grid.Fine, r.clip)
 	}
@@ -114,7 +112,7 @@ func (r *run) clippedSum(c crew, samples []int32) error {
 	shares := max((n+maxShare-1)/maxShare, min(4*len(c), n/(maxShare/4)))
 	return c.share(shares, func(w *worker, k int) error {
 		from, to := k*n/shares, (k+1)*n/shares
-		return w.space.clipped(r.binding, r.data, samples[from:to], r.clip, w.sum, r.norms[from:to])
+		return w.space.clipped(r.bound, r.data, samples[from:to], r.clip, w.sum, r.norms[from:to])
 	})
 }
 

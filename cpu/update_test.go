@@ -52,7 +52,7 @@ func TestUpdateIsTheContracts(t *testing.T) {
 		total := make([]float64, l.layout.Size)
 		var c crew
 		for range rapid.IntRange(1, 3).Draw(t, "workers") {
-			w := l.worker()
+			w := &worker{space: lowered.workspace(), sum: newSum(l.layout, lowered.widths())}
 			w.sum.begin(run.grid.Fine, run.clip)
 			for range rapid.IntRange(1, 3).Draw(t, "flushes") {
 				if w.sum.held > 0 {
