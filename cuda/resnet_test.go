@@ -8,13 +8,13 @@ import (
 
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/internal/engine"
-	"github.com/dptrain/dptrain/models"
+	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 )
 
 // A ResNet-20, the deepest of the models, has the features that it has on the CPU engine, to 1e-4 of the largest.
 func TestFeaturesOfAResNet(t *testing.T) {
-	network, err := models.ResNet20(models.Options{}, 100)
+	network, err := networks.ResNet20(networks.Options{}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestFeaturesOfAResNet(t *testing.T) {
 		furthest = math.Max(furthest, math.Abs(float64(got[i]-v)))
 		largest = math.Max(largest, math.Abs(float64(v)))
 	}
-	if len(got) != images*models.Features || largest == 0 || !(furthest <= 1e-4*largest) {
+	if len(got) != images*networks.Features || largest == 0 || !(furthest <= 1e-4*largest) {
 		t.Errorf("%d features up to %v, %v apart", len(got), largest, furthest)
 	}
 	t.Logf("features up to %.3g, %.3g apart", largest, furthest)
