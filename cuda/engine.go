@@ -153,25 +153,19 @@ func (e *Engine) load(p *compile.Program, data *engine.Data) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.upload(p, data, func(d driver.Device) (gradients, error) {
-		g, err := code.Load(d, data, e.threads, e.warn)
-		if err != nil {
-			return nil, err
-		}
-		return g, nil
-	})
+	return e.upload(code, data)
 }
 
 // upload loads a program and its data on every GPU.
-func (e *Engine) upload(p *compile.Program, data *engine.Data, load func(driver.Device) (gradients, error)) (*loaded, error) {
-	l := &loaded{engine: e, program: p, data: data}
+func (e *Engine) upload(code *walk.Program, data *engine.Data) (*loaded, error) {
+	l := &loaded{engine: e, program: code.Program, data: data}
 	for _, d := range e.devices {
-		g, err := load(d)
+		g, err := code.Load(d, data, e.threads, e.warn)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("load on %s: %w", d.Info().Name, lost(d, err)), l.free())
 		}
 		l.arithmetic = e.arithmetic + ", " + g.Arithmetic()
-		l.residents = append(l.residents, &resident{engine: e, device: d, layout: engine.LayoutOf(p), gradients: g})
+		l.residents = append(l.residents, &resident{engine: e, device: d, layout: engine.LayoutOf(code.Program), gradients: g})
 	}
 	return l, nil
 }
@@ -217,7 +211,7 @@ type resident struct {
 	engine    *Engine
 	device    driver.Device
 	layout    engine.Layout // of the parameters
-	gradients gradients
+	gradients *walk.Gradients
 	freed     bool
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dptrain/dptrain/cuda/internal/driver"
 	"github.com/dptrain/dptrain/cuda/internal/kernel"
+	"github.com/dptrain/dptrain/cuda/internal/walk"
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
@@ -14,7 +15,7 @@ import (
 // states.
 type step struct {
 	device    driver.Device
-	gradients gradients
+	gradients *walk.Gradients
 	threads   int // of a block
 	runs      int
 	width     int // runs with memory for minibatches
@@ -31,7 +32,7 @@ type step struct {
 
 // newStep allocates memory for jobs on samples, and uploads their rows in the tables. It calls warn if not all
 // minibatches fit.
-func newStep(d driver.Device, g gradients, threads int, l engine.Layout, jobs []engine.Job, samples int, warn func(string)) (_ *step, err error) {
+func newStep(d driver.Device, g *walk.Gradients, threads int, l engine.Layout, jobs []engine.Job, samples int, warn func(string)) (_ *step, err error) {
 	s := &step{device: d, gradients: g, threads: threads, runs: len(jobs), memory: driver.Memory{Device: d}}
 	defer func() {
 		if err != nil {

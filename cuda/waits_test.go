@@ -48,7 +48,7 @@ func walked(t *testing.T, l *emulator.Library, code *walk.Program, data *engine.
 	d, done := device(t, on(l), seeds.Add(1))
 	defer done()
 	e := newEngine([]driver.Device{d}, "cuda, emulated", emulatedThreads, nil)
-	loaded, err := e.upload(code.Program, data, func(d driver.Device) (gradients, error) { return code.Load(d, data, e.threads, e.warn) })
+	loaded, err := e.upload(code, data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,7 +117,8 @@ func (g *Gradients) makeBuffers(warn func(string)) error {
 	return nil
 }
 
-// Arithmetic returns a digest of the bytecode, which determines the order of a gradient's operations.
+// Arithmetic names all that decides the bits of sums and predictions, besides the PTX and the device: a digest of the
+// bytecode, which determines the order of a gradient's operations.
 func (g *Gradients) Arithmetic() string { return fmt.Sprintf("program %x", g.program.digest[:8]) }
 
 // ClippedSums launches the kernel that adds the contributions of every run's minibatch to the run's row of Sums, in
@@ -127,7 +128,7 @@ func (g *Gradients) ClippedSums(m kernel.Minibatches) error {
 }
 
 // Predict computes the outputs for samples [from, to) of data with some rows of params, and writes the outputs for row
-// rows[k] to out[k], which has space for all of data.
+// rows[k] to out[k], which has space for all of data. It waits for the launches before it.
 func (g *Gradients) Predict(data *engine.Data, from, to int, params driver.Pointer, rows []int32, out [][]float32) (err error) {
 	m := driver.Memory{Device: g.device}
 	defer func() { err = errors.Join(err, m.Free()) }()
