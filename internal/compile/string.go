@@ -2,27 +2,20 @@ package compile
 
 import (
 	"fmt"
-	"slices"
+	"reflect"
 	"strings"
 )
 
 // String returns a listing of the program: its values, as %ID, and its instructions, with the shapes of one sample.
-// Programs with equal listings may differ in the values of constants and of initial parameters.
+// Programs with equal listings may differ in the values of initial parameters.
 func (p *Program) String() string {
 	var b strings.Builder
 	b.WriteString("values\n")
 	for id, v := range p.Values {
-		fmt.Fprintf(&b, "\t%%%d %v %v%v", id, v.Kind, v.Type, v.Shape)
-		switch v.Kind {
-		case Input, Param:
-			fmt.Fprintf(&b, " %d", v.Index)
-		case Shared:
-			fmt.Fprintf(&b, " of %%%d, %v", v.Source, v.View)
+		if v.Kind != Shared {
+			v.Source = None
 		}
-		if v.Name != "" {
-			fmt.Fprintf(&b, " %q", v.Name)
-		}
-		b.WriteString("\n")
+		fmt.Fprintf(&b, "\t%v: %s\n", ID(id), listed(v))
 	}
 	if p.Output.Name != "" {
 		fmt.Fprintf(&b, "output %v %v%v\n", p.Output.Value, p.Output.Type, p.Output.Shape)
@@ -57,115 +50,41 @@ func (id ID) String() string {
 	return fmt.Sprintf("%%%d", int(id))
 }
 
-// String returns the instruction as listings show it: result, operation, operands by their names in opTable, settings.
-func (in Instruction) String() string {
-	row := in.Op.row()
-	has := func(f field) bool { return row.fields&f != 0 }
-	var words []string
-	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
-	if in.Out != None {
-		sign := "="
-		if in.Accumulate {
-			sign = "+="
-		}
-		add("%v %s", in.Out, sign)
-	}
-	add("%v", in.Op)
-	if row.takes != noFunc {
-		add("%v", in.Func)
-	}
-	for k, id := range in.In {
-		name := "operand"
-		if k < len(row.operands) {
-			name = row.operands[k].name
-		}
-		if !slices.Contains(in.Reads(), id) {
-			name = "unread " + name
-		}
-		add("%s %v", name, id)
-	}
-	switch {
-	case has(hasProduct), has(hasTable):
-		add("rows %d k %d n %d", in.Rows, in.K, in.N)
-	case has(hasRows):
-		add("rows %d k %d", in.Rows, in.K)
-	}
-	if has(hasGroups) {
-		add("groups %d", in.Groups)
-	}
-	if in.TransA {
-		add("first transposed")
-	}
-	if in.TransB {
-		add("transposed")
-	}
-	if has(hasDraw) {
-		add("draw %d", in.Draw)
-	}
-	if has(hasScalar) {
-		add("number %v", in.Scalar)
-	}
-	if in.Swap {
-		add("first")
-	}
-	if has(hasSide) {
-		add("side %d", in.Side)
-	}
-	if has(hasView) {
-		add("%v", in.View)
-	}
-	if has(hasWindow) && in.Window != nil {
-		add("%v", in.Window)
-	}
-	if in.Where != None {
-		add("where %v", in.Where)
-	}
-	return strings.Join(words, " ")
-}
+// String returns the instruction as listings show it.
+func (in Instruction) String() string { return listed(in) }
 
 // String returns the reduction as listings show it.
-func (r Reduction) String() string {
-	switch r.Rule {
-	case RankOne:
-		s := fmt.Sprintf("param %d: %v x %v δ %v k %d n %d", r.Param, r.Rule, r.X, r.Delta, r.K, r.N)
-		if r.TransB {
-			s += " transposed"
-		}
-		return s
-	case OfRows:
-		return fmt.Sprintf("param %d: %v x %v δ %v rows %d k %d n %d", r.Param, r.Rule, r.X, r.Delta, r.Rows, r.K, r.N)
-	case OfConv:
-		return fmt.Sprintf("param %d: %v x %v δ %v %v", r.Param, r.Rule, r.X, r.Delta, r.Window)
-	}
-	return fmt.Sprintf("param %d: %v G %v", r.Param, r.Rule, r.G)
-}
+func (r Reduction) String() string { return listed(r) }
 
-// String returns the view as listings show it: its offset, and each axis with its stride.
-func (v View) String() string {
-	var axes []string
-	for d, n := range v.Shape {
-		stride := 0
-		if d < len(v.Strides) {
-			stride = v.Strides[d]
-		}
-		axes = append(axes, fmt.Sprintf("%d by %d", n, stride))
-	}
-	return fmt.Sprintf("view from %d [%s]", v.Offset, strings.Join(axes, ", "))
-}
+// String returns the view as listings show it.
+func (v View) String() string { return "(" + listed(v) + ")" }
 
 // String returns the window as listings show it.
-func (w *Window) String() string {
-	if w == nil {
-		return "no window"
+func (w *Window) String() string { return "(" + listed(*w) + ")" }
+
+// listed returns a struct's fields with their names. It leaves out fields that are zero or none; operations, kinds and
+// values it never takes for zero.
+func listed(v any) string {
+	var words []string
+	fields := reflect.ValueOf(v)
+	for i := range fields.NumField() {
+		f := fields.Field(i)
+		switch x := f.Interface().(type) {
+		case Op, Rule, Kind:
+			words = append(words, fmt.Sprint(x))
+			continue
+		case ID:
+			if x == None {
+				continue
+			}
+		default:
+			if f.IsZero() {
+				continue
+			}
+		}
+		words = append(words, fmt.Sprintf("%s %v", fields.Type().Field(i).Name, f.Interface()))
 	}
-	s := fmt.Sprintf("window %d×%d over %d×%d×%d stride %d×%d", w.KH, w.KW, w.C, w.H, w.W, w.StrideH, w.StrideW)
-	if w.DilationH != 1 || w.DilationW != 1 {
-		s += fmt.Sprintf(" dilation %d×%d", w.DilationH, w.DilationW)
-	}
-	if w.PadH != 0 || w.PadW != 0 {
-		s += fmt.Sprintf(" padding %d×%d", w.PadH, w.PadW)
-	}
-	return s + fmt.Sprintf(" to %d×%d×%d", w.OutC, w.OutH, w.OutW)
+	return strings.Join(words, ", ")
 }
 
 // String returns the type's name.
