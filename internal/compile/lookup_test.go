@@ -147,15 +147,12 @@ func TestCheckRefusesCorruptLookups(t *testing.T) {
 		"more rows than indices":     {"size", func(t *testing.T, p program) { find(t, p.Forward, compile.Lookup).Rows++ }},
 		"no rows":                    {"its sizes are", func(t *testing.T, p program) { find(t, p.Forward, compile.Lookup).Rows = 0 }},
 		"no table":                   {"its sizes are", func(t *testing.T, p program) { find(t, p.Forward, compile.Lookup).N = -7 }},
-		"transposed":                 {"sizes of a product", func(t *testing.T, p program) { find(t, p.Forward, compile.Lookup).TransB = true }},
 		"adds":                       {"doesn't accumulate", func(t *testing.T, p program) { find(t, p.Forward, compile.Lookup).Accumulate = true }},
 		"reduction by floats":        {"isn't an input of", func(t *testing.T, p program) { rowsOf(t, p).X = p.Inputs[1].Value }},
 		"reduction by nothing":       {"isn't an input of", func(t *testing.T, p program) { rowsOf(t, p).X = 999 }},
 		"reduction by fewer indices": {"isn't an input of", func(t *testing.T, p program) { rowsOf(t, p).Rows-- }},
 		"reduction of longer tables": {"values of", func(t *testing.T, p program) { rowsOf(t, p).N++ }},
 		"reduction of another δ":     {"has been written", func(t *testing.T, p program) { rowsOf(t, p).Delta = 0 }},
-		"reduction with a G":         {"doesn't have", func(t *testing.T, p program) { rowsOf(t, p).G = rowsOf(t, p).Delta }},
-		"rows of another rule":       {"doesn't have", func(t *testing.T, p program) { p.Reductions[1].Rows = 1 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := enginetest.Zoo()["mean of rows that are looked up"].Program(t, 1)

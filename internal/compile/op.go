@@ -110,18 +110,15 @@ const (
 	hasProduct // Rows, K, N
 	hasRows    // Rows, K
 	hasTable   // Rows, K, N
-	hasScalar
-	hasSide
 	hasWhere
 	hasGroups // Groups, TransA
-	hasDraw
 )
 
 // opTable has one row for each operation.
 var opTable = [opEnd]opRow{
 	Unary:        {name: "unary", result: "z", operands: []operand{{"x", perSample}}, takes: ofOne, inPlace: true, once: true},
 	Binary:       {name: "binary", result: "z", operands: []operand{{"x", either}, {"y", either}}, takes: ofTwo, inPlace: true, once: true},
-	BinaryScalar: {name: "scalar", result: "z", operands: []operand{{"x", perSample}}, takes: ofTwo, fields: hasScalar, inPlace: true, once: true},
+	BinaryScalar: {name: "scalar", result: "z", operands: []operand{{"x", perSample}}, takes: ofTwo, inPlace: true, once: true},
 	MatMul:       {name: "matmul", result: "z", operands: []operand{{"x", perSample}, {"y", stored}}, fields: hasProduct, size: sizeOfProduct(rowsN, rowsK, kN)},
 	Conv:         {name: "conv", result: "z", operands: []operand{{"x", perSample}, {"y", stored}}, fields: hasWindow, size: sizeOfWindow((*Window).outSize, (*Window).inSize, (*Window).filterSize)},
 	MaxPool:      {name: "maxpool", result: "z", operands: []operand{{"x", perSample}}, fields: hasWindow | hasWhere, size: sizeOfWindow((*Window).outSize, (*Window).inSize)},
@@ -129,22 +126,22 @@ var opTable = [opEnd]opRow{
 	Scatter:      {name: "scatter", result: "z", operands: []operand{{"x", perSample}}, fields: hasView, adds: true, size: sizeOfView(0), once: true},
 	Softmax:      {name: "softmax", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows, size: sizeOfProduct(rowsK, rowsK), once: true},
 	LogSoftmax:   {name: "logsoftmax", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows, size: sizeOfProduct(rowsK, rowsK), once: true},
-	Normalize:    {name: "normalize", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows | hasScalar, size: sizeOfProduct(rowsK, rowsK)},
+	Normalize:    {name: "normalize", result: "z", operands: []operand{{"x", perSample}}, fields: hasRows, size: sizeOfProduct(rowsK, rowsK)},
 	Product:      {name: "product", result: "z", operands: []operand{{"x", perSample}, {"y", perSample}}, fields: hasProduct | hasGroups, adds: true, size: sizeOfProduct(groupsOf(rowsN), groupsOf(rowsK), groupsOf(kN)), once: true},
-	Dropout:      {name: "dropout", result: "z", operands: []operand{{"x", perSample}}, fields: hasScalar | hasDraw, adds: true},
+	Dropout:      {name: "dropout", result: "z", operands: []operand{{"x", perSample}}, adds: true},
 	Lookup:       {name: "lookup", result: "z", operands: []operand{{"ids", indices}, {"y", stored}}, fields: hasTable, size: sizeOfProduct(rowsK, rowsOnly, kN)},
 
-	Fill:           {name: "fill", result: "dz", fields: hasScalar},
+	Fill:           {name: "fill", result: "dz"},
 	UnaryBack:      {name: "∂unary", result: "dx", operands: []operand{{"dz", perSample}, {"x", perSample}, {"z", perSample}}, takes: ofOne, inPlace: true, adds: true, reads: readsOfUnary},
-	BinaryBack:     {name: "∂binary", result: "dx", operands: []operand{{"dz", perSample}, {"x", either}, {"y", either}, {"z", perSample}}, takes: ofTwoSmooth, fields: hasSide, inPlace: true, adds: true, reads: readsOfBinary},
-	ScalarBack:     {name: "∂scalar", result: "dx", operands: []operand{{"dz", perSample}, {"x", perSample}, {"z", perSample}}, takes: ofTwoSmooth, fields: hasScalar, inPlace: true, adds: true, reads: readsOfScalar},
+	BinaryBack:     {name: "∂binary", result: "dx", operands: []operand{{"dz", perSample}, {"x", either}, {"y", either}, {"z", perSample}}, takes: ofTwoSmooth, inPlace: true, adds: true, reads: readsOfBinary},
+	ScalarBack:     {name: "∂scalar", result: "dx", operands: []operand{{"dz", perSample}, {"x", perSample}, {"z", perSample}}, takes: ofTwoSmooth, inPlace: true, adds: true, reads: readsOfScalar},
 	MatMulBack:     {name: "∂matmul", result: "dx", operands: []operand{{"dz", perSample}, {"y", stored}}, fields: hasProduct, adds: true, size: sizeOfProduct(rowsK, rowsN, kN)},
 	ConvBack:       {name: "∂conv", result: "dx", operands: []operand{{"dz", perSample}, {"y", stored}}, fields: hasWindow, adds: true, size: sizeOfWindow((*Window).inSize, (*Window).outSize, (*Window).filterSize)},
 	MaxPoolBack:    {name: "∂maxpool", result: "dx", operands: []operand{{"dz", perSample}, {"where", positions}}, fields: hasWindow, adds: true, size: sizeOfWindow((*Window).inSize, (*Window).outSize, (*Window).outSize)},
 	SoftmaxBack:    {name: "∂softmax", result: "dx", operands: []operand{{"dz", perSample}, {"z", perSample}}, fields: hasRows, adds: true, size: sizeOfProduct(rowsK, rowsK, rowsK)},
 	LogSoftmaxBack: {name: "∂logsoftmax", result: "dx", operands: []operand{{"dz", perSample}, {"z", perSample}}, fields: hasRows, adds: true, size: sizeOfProduct(rowsK, rowsK, rowsK)},
 
-	NormalizeBack: {name: "∂normalize", result: "dx", operands: []operand{{"dz", perSample}, {"x", perSample}}, fields: hasRows | hasScalar, adds: true, size: sizeOfProduct(rowsK, rowsK, rowsK)},
+	NormalizeBack: {name: "∂normalize", result: "dx", operands: []operand{{"dz", perSample}, {"x", perSample}}, fields: hasRows, adds: true, size: sizeOfProduct(rowsK, rowsK, rowsK)},
 
 	GradMatMul: {name: "grad matmul", result: "G", operands: []operand{{"dz", perSample}, {"x", perSample}}, fields: hasProduct, adds: true, size: sizeOfProduct(kN, rowsN, rowsK)},
 	GradConv:   {name: "grad conv", result: "G", operands: []operand{{"dz", perSample}, {"x", perSample}}, fields: hasWindow, adds: true, size: sizeOfWindow((*Window).filterSize, (*Window).outSize, (*Window).inSize)},

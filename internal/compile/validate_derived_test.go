@@ -62,10 +62,8 @@ func TestCheckRefusesCorruptDerivedValues(t *testing.T) {
 			v := p.Values[derived(t, p)]
 			p.Output = compile.Tensor{Name: "out", Shape: v.Shape, Size: v.Size, Value: derived(t, p)}
 		}},
-		"no groups":        {"0 groups", func(t *testing.T, p *compile.Program) { find(t, p.Forward, compile.Product).Groups = 0 }},
-		"too many groups":  {"size", func(t *testing.T, p *compile.Program) { find(t, p.Forward, compile.Product).Groups++ }},
-		"groups elsewhere": {"has groups", func(t *testing.T, p *compile.Program) { find(t, p.Forward, compile.MatMul).Groups = 1 }},
-		"turned elsewhere": {"has groups", func(t *testing.T, p *compile.Program) { find(t, p.Forward, compile.MatMul).TransA = true }},
+		"no groups":       {"0 groups", func(t *testing.T, p *compile.Program) { find(t, p.Forward, compile.Product).Groups = 0 }},
+		"too many groups": {"size", func(t *testing.T, p *compile.Program) { find(t, p.Forward, compile.Product).Groups++ }},
 		"product with a parameter": {"can't be value", func(t *testing.T, p *compile.Program) {
 			find(t, p.Forward, compile.Product).In[1] = p.Params[0].Value
 		}},
@@ -99,11 +97,9 @@ func TestCheckRefusesCorruptDerivedValues(t *testing.T) {
 		"fewer draws":                {"aren't among", func(t *testing.T, p *compile.Program) { p.Draws = 16 }},
 		"draws that are no blocks":   {"isn't a multiple", func(t *testing.T, p *compile.Program) { p.Draws++ }},
 		"negative draws":             {"isn't a multiple", func(t *testing.T, p *compile.Program) { p.Draws = -16 }},
-		"draws without use":          {"has draws", func(t *testing.T, p *compile.Program) { find(t, p.Forward, compile.MatMul).Draw = 16 }},
 		"a prediction that draws": {"draws nothing", func(t *testing.T, p *compile.Program) {
 			p.Predict = append([]compile.Instruction(nil), p.Forward...)
 		}},
-		"decay of too few": {"factors of decay", func(t *testing.T, p *compile.Program) { p.Decay = []float64{} }},
 		"a copy of what is the same for all, as an operand": {"same for all", func(t *testing.T, p *compile.Program) {
 			in := find(t, p.Forward, compile.MatMul)
 			*in = compile.Instruction{Op: compile.Binary, Func: compile.Add, In: []compile.ID{sharedValue(p), sharedValue(p)}, Out: in.Out, Where: compile.None}

@@ -26,44 +26,13 @@ func (c *checker) instruction(in *Instruction) error {
 	if c.preparing && !row.once {
 		return errors.New("it needs samples")
 	}
-	for _, check := range []func(*Instruction, *opRow) error{c.absent, c.geometry, c.operands, c.result} {
+	for _, check := range []func(*Instruction, *opRow) error{c.geometry, c.operands, c.result} {
 		if err := check(in, row); err != nil {
 			return err
 		}
 	}
 	for _, id := range in.Writes() {
 		c.written[id] = true
-	}
-	return nil
-}
-
-// absent refuses fields that the operation doesn't have.
-func (c *checker) absent(in *Instruction, row *opRow) error {
-	has := func(f field) bool { return row.fields&f != 0 }
-	product := has(hasProduct) || has(hasRows) || has(hasTable)
-	switch {
-	case row.takes == noFunc && in.Func != 0:
-		return errors.New("it has a function")
-	case !has(hasScalar) && (in.Scalar != 0 || in.Swap), in.Op == Fill && in.Swap:
-		return errors.New("it has a number")
-	case !has(hasSide) && in.Side != 0:
-		return errors.New("it has a side")
-	case !has(hasWindow) && in.Window != nil:
-		return errors.New("it has a window")
-	case !has(hasView) && (in.View.Offset != 0 || len(in.View.Shape)+len(in.View.Strides) > 0):
-		return errors.New("it has a view")
-	case !product && (in.Rows != 0 || in.K != 0), !has(hasProduct) && in.TransB, !has(hasProduct) && !has(hasTable) && in.N != 0:
-		return errors.New("it has the sizes of a product")
-	case !has(hasGroups) && (in.Groups != 0 || in.TransA):
-		return errors.New("it has groups")
-	case !has(hasDraw) && in.Draw != 0:
-		return errors.New("it has draws")
-	case !has(hasWhere) && in.Where != None:
-		return errors.New("it writes places")
-	case !row.adds && in.Accumulate:
-		return errors.New("it doesn't accumulate")
-	case row.result == "" && in.Out != None:
-		return errors.New("it has a result")
 	}
 	return nil
 }
@@ -216,6 +185,8 @@ func (c *checker) result(in *Instruction, row *opRow) error {
 	switch {
 	case c.forward[in.Out]:
 		return fmt.Errorf("value %d was written by forward", in.Out)
+	case in.Accumulate && !row.adds:
+		return errors.New("it doesn't accumulate")
 	case in.Accumulate && !c.written[in.Out]:
 		return fmt.Errorf("it adds to value %d, which isn't written yet", in.Out)
 	case in.Op == Dropout && (in.Draw < 0 || in.Draw%DrawsMultiple != 0 || in.Draw > c.Draws-z.Size):

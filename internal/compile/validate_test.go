@@ -42,7 +42,7 @@ func TestCheckRefusesCorruptions(t *testing.T) {
 		"derivative of a comparison": {"doesn't take function", func(t *testing.T, p program) {
 			find(t, p.Backward, compile.BinaryBack).Func = compile.Lt
 		}},
-		"function without use": {"has a function", func(t *testing.T, p program) { find(t, p.Forward, compile.MatMul).Func = compile.Tanh }},
+		"function without use": {"doesn't take function", func(t *testing.T, p program) { find(t, p.Forward, compile.MatMul).Func = compile.Tanh }},
 		"third side":           {"no side 2", func(t *testing.T, p program) { find(t, p.Backward, compile.BinaryBack).Side = 2 }},
 		"read before it is written": {"isn't written yet", func(t *testing.T, p program) {
 			p.Forward[0], p.Forward[1] = p.Forward[1], p.Forward[0]
@@ -66,7 +66,6 @@ func TestCheckRefusesCorruptions(t *testing.T) {
 			find(t, p.Forward, compile.MatMul).In[0] = find(t, p.Forward, compile.MaxPool).Where
 		}},
 		"floats as places":        {"can't write places", func(t *testing.T, p program) { in := find(t, p.Forward, compile.MaxPool); in.Where = 22 }},
-		"places without use":      {"writes places", func(t *testing.T, p program) { find(t, p.Forward, compile.Conv).Where = 14 }},
 		"wrong size of a product": {"size", func(t *testing.T, p program) { find(t, p.Forward, compile.MatMul).K++ }},
 		"product of no rows":      {"its sizes are", func(t *testing.T, p program) { find(t, p.Forward, compile.MatMul).Rows = 0 }},
 		"product that overflows": {"its sizes are", func(t *testing.T, p program) {
@@ -80,8 +79,7 @@ func TestCheckRefusesCorruptions(t *testing.T) {
 			w := find(t, p.Forward, compile.MaxPool).Window
 			w.PadH, w.OutH = 2, w.OutH+4
 		}},
-		"window without use": {"has a window", func(t *testing.T, p program) { p.Forward[1].Window = p.Forward[0].Window }},
-		"view gone":          {"elements, not", func(t *testing.T, p program) { p.Values[11].View = compile.ViewOf(nil) }},
+		"view gone": {"elements, not", func(t *testing.T, p program) { p.Values[11].View = compile.ViewOf(nil) }},
 		"view beyond its value": {"isn't inside", func(t *testing.T, p program) {
 			find(t, p.Backward, compile.GradSpread).View.Offset = 1
 		}},
@@ -95,7 +93,6 @@ func TestCheckRefusesCorruptions(t *testing.T) {
 			v := &find(t, p.Backward, compile.GradSpread).View
 			v.Strides = v.Strides[:0]
 		}},
-		"view without use":           {"has a view", func(t *testing.T, p program) { p.Forward[0].View = compile.ViewOf([]int{2}) }},
 		"shared value of a sample's": {"source is of kind", func(t *testing.T, p program) { p.Values[11].Source = 0 }},
 		"shape without its size":     {"doesn't have its size", func(t *testing.T, p program) { p.Values[12].Size++ }},
 		"empty shape":                {"doesn't have its size", func(t *testing.T, p program) { p.Values[12].Shape, p.Values[12].Size = []int{0, 3}, 0 }},
@@ -116,8 +113,7 @@ func TestCheckRefusesCorruptions(t *testing.T) {
 		"reduction of no parameter": {"there is none", func(t *testing.T, p program) { p.Reductions[0].Param = 8 }},
 		"parameter reduced twice":   {"comes twice", func(t *testing.T, p program) { p.Reductions[1] = p.Reductions[0] }},
 		"reduction by no rule":      {"rule is unknown", func(t *testing.T, p program) { p.Reductions[0].Rule = 9 }},
-		"reduction of nothing":      {"doesn't have", func(t *testing.T, p program) { p.Reductions[1].G = none }},
-		"reduction of too much":     {"doesn't have", func(t *testing.T, p program) { p.Reductions[1].X = 0 }},
+		"reduction of nothing":      {"no value -1", func(t *testing.T, p program) { p.Reductions[1].G = none }},
 		"reduction of another size": {"values of", func(t *testing.T, p program) { p.Reductions[4].K++ }},
 		"reduction to another parameter": {"of", func(t *testing.T, p program) {
 			p.Reductions[4].Param, p.Reductions[6].Param = p.Reductions[6].Param, p.Reductions[4].Param
