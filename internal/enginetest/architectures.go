@@ -19,12 +19,6 @@ func Architectures() map[string]Graph {
 	}
 }
 
-// classes closes a graph with the cross-entropy of logits.
-func classes(g *G, logits *gorgonia.Node, n int) (compile.Source, error) {
-	y := g.In("y", n)
-	return g.Done(logits, g.Do(gorgonia.Neg(g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(y, g.Do(gorgonia.LogSoftMax(logits)))))))))
-}
-
 // dense returns x·w + b.
 func dense(g *G, name string, x *gorgonia.Node, from, to int) *gorgonia.Node {
 	h := g.Do(gorgonia.Mul(x, g.Param(name, from, to)))
@@ -56,7 +50,7 @@ func attention(g *G) (compile.Source, error) {
 	f := dense(g, "down", g.Do(gorgonia.Rectify(dense(g, "up", x, width, inner))), inner, width)
 	x = affineNorm(g, "second norm", g.Do(gorgonia.Add(x, f)), width)
 	mean := g.Do(gorgonia.Mean(g.Do(gorgonia.Reshape(x, tensor.Shape{g.Batch, tokens, width})), 1))
-	return classes(g, dense(g, "out", mean, width, outputs), outputs)
+	return g.classes(dense(g, "out", mean, width, outputs), outputs)
 }
 
 // gru is a gated recurrent unit of 64 over 16 steps of 16 features, and a classifier of its last state.
@@ -85,7 +79,7 @@ func gru(g *G) (compile.Source, error) {
 		n := g.Do(gorgonia.Tanh(g.Do(gorgonia.Add(gate(from, 2), g.Do(gorgonia.HadamardProd(r, gate(back, 2)))))))
 		h = g.Do(gorgonia.Add(n, g.Do(gorgonia.HadamardProd(z, g.Do(gorgonia.Sub(h, n))))))
 	}
-	return classes(g, dense(g, "out", h, width, outputs), outputs)
+	return g.classes(dense(g, "out", h, width, outputs), outputs)
 }
 
 // layerNorms is a perceptron with layer normalisation before each tanh.
@@ -95,7 +89,7 @@ func layerNorms(g *G) (compile.Source, error) {
 	for i, from := range []int{features, width} {
 		h = g.Do(gorgonia.Tanh(affineNorm(g, fmt.Sprint("norm ", i), dense(g, fmt.Sprint("layer ", i), h, from, width), width)))
 	}
-	return classes(g, dense(g, "out", h, width, outputs), outputs)
+	return g.classes(dense(g, "out", h, width, outputs), outputs)
 }
 
 // residualCNN has two residual blocks of 16 channels with group normalisation over images of 28 by 28 pixels, pooled
@@ -113,5 +107,5 @@ func residualCNN(g *G) (compile.Source, error) {
 		h = g.Do(gorgonia.Rectify(g.Do(gorgonia.Add(h, conv(fmt.Sprint("b", i), inner, channels)))))
 	}
 	h = g.Do(gorgonia.Reshape(g.Do(gorgonia.GlobalAveragePool2D(h)), tensor.Shape{g.Batch, channels}))
-	return classes(g, dense(g, "out", h, channels, outputs), outputs)
+	return g.classes(dense(g, "out", h, channels, outputs), outputs)
 }
