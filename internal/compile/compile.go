@@ -20,7 +20,6 @@ func Compile(src Source) (p *Program, err error) {
 		memo:    map[*gorgonia.Node]traced{},
 		needs:   map[ID]bool{},
 		factors: map[ID]factored{},
-		numbers: map[*gorgonia.Node][]int{},
 	}
 	// Gorgonia panics on many faults of a graph.
 	defer func() {

@@ -279,63 +279,6 @@ func TestDecay(t *testing.T) {
 	}
 }
 
-// ByIndices along an inner axis is Concat of Slices. Gorgonia's own forward pass (v0.9.18) is wrong there, because
-// package tensor's ByIndices is, so the test doesn't use Gorgonia's machine.
-func TestIndicesAlongInnerAxes(t *testing.T) {
-	for _, axis := range []int{1, 2} {
-		for _, list := range [][]int{{0}, {2, 1, 0}, {0, 2}, {1, 1, 1}, {0, 1, 2, 2, 0}, {2, 2, 1}, {1, 2, 0, 1, 2}} {
-			build := func(join bool) source {
-				return func(g *enginetest.G) (compile.Source, error) {
-					h := g.Do(gorgonia.Reshape(g.Do(gorgonia.Mul(g.In("x", 4), g.Param("w", 4, 9))), tensor.Shape{g.Batch, 3, 3}))
-					h = g.Do(gorgonia.Tanh(h))
-					if !join {
-						h = g.Do(gorgonia.ByIndices(h, ids(list...), axis))
-					} else {
-						var parts gorgonia.Nodes
-						for _, i := range list {
-							at := []tensor.Slice{nil, nil, nil}
-							at[axis] = gorgonia.S(i, i+1)
-							shape := tensor.Shape{g.Batch, 3, 3}
-							shape[axis] = 1
-							parts = append(parts, g.Do(gorgonia.Reshape(g.Do(gorgonia.Slice(h, at...)), shape)))
-						}
-						if h = parts[0]; len(parts) > 1 {
-							h = g.Do(gorgonia.Concat(axis, parts...))
-						}
-					}
-					size := 3 * len(list)
-					weights := make([]float32, size)
-					for i := range weights {
-						weights[i] = float32(i+1) / 40
-					}
-					flat := g.Do(gorgonia.Reshape(h, tensor.Shape{g.Batch, size}))
-					cost := g.Do(gorgonia.Mul(flat, gorgonia.NewConstant(tensor.New(tensor.WithShape(size, 1), tensor.WithBacking(weights)))))
-					return g.Done(flat, g.Do(gorgonia.Sum(cost)))
-				}
-			}
-			for _, batch := range []int{1, 3} {
-				x := []float32{0.3, -0.2, 0.5, 0.1}
-				var gradients [2][][]float32
-				var outputs [2][]float32
-				for k, join := range []bool{false, true} {
-					src, err := build(join)(enginetest.NewG(batch, 1))
-					outputs[k] = predicted(t, program(t, src, err), x)
-					gradients[k] = trained(t, src, x)
-				}
-				if !slices.Equal(outputs[0], outputs[1]) || !near(wide(gradients[0][0]), wide(gradients[1][0])) {
-					t.Errorf("axis %d, %v, batch %d: output %v and gradient %v, of parts %v and %v", axis, list, batch, outputs[0], gradients[0], outputs[1], gradients[1])
-				}
-			}
-		}
-	}
-	// A list of indices in another shape picks the same elements.
-	agrees(t, squared(func(g *enginetest.G) node {
-		at := gorgonia.NewConstant(tensor.New(tensor.WithShape(2, 2), tensor.WithBacking([]int{0, 1, 0, 2})), gorgonia.In(g.Graph))
-		w := g.Do(gorgonia.ByIndices(g.Param("w", 3, 2), g.Do(gorgonia.Reshape(at, tensor.Shape{4})), 0))
-		return g.Do(gorgonia.Mul(g.In("x", 4), w))
-	}))
-}
-
 // A prediction drops nothing, even if a dropout is the output. Each dropout has its own draws. The digest includes the
 // probability, and GroupNorm's epsilon.
 func TestDropout(t *testing.T) {

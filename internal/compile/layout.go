@@ -15,13 +15,6 @@ func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	to := graph.Shape(n)
 	switch v.class {
 	case shared:
-		if v.overBatch {
-			copied, err := t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0]))
-			if err != nil {
-				return traced{}, err
-			}
-			return reshape(t, n, []traced{copied})
-		}
 		view, ok := v.view.reshaped(to)
 		if !ok {
 			v.id = t.whole(n, v)
@@ -37,8 +30,7 @@ func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		v.shape, v.folded = per, folded
 		return v, nil
 	}
-	t.numbers[n] = t.numbers[graph.Children(n)[0]]
-	return v, nil // a constant of integers, or a sum over the batch, which has one row
+	return v, nil // a number, or a sum over the batch, which has one row
 }
 
 // awayFromFirst is the reason for refusing a batch that isn't the first axis any more. Moving it mixes nothing.
@@ -70,13 +62,6 @@ func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	pattern := graph.FieldsOf(n.Op()).Ints("pattern")
 	switch v.class {
 	case shared:
-		if v.overBatch {
-			copied, err := t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0]))
-			if err != nil {
-				return traced{}, err
-			}
-			return transpose(t, n, []traced{copied})
-		}
 		v.view, v.shape = v.view.permuted(pattern), permuted(v.shape, pattern)
 		return v, nil
 	case batched:
@@ -179,15 +164,8 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	v, s := in[0], graph.SliceOf(n.Op())
 	along := graph.FieldsOf(n.Op()).Int("along")
-	switch {
-	case s == nil:
+	if s == nil {
 		return v, nil
-	case v.class == shared && v.overBatch:
-		copied, err := t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0]))
-		if err != nil {
-			return traced{}, err
-		}
-		v = copied
 	}
 	step := max(s.Step(), 1)
 	length := sliceLength(s, graph.Shape(graph.Children(n)[0])[along])

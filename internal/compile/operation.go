@@ -50,7 +50,7 @@ var operations = slices.Concat(unaryOperations(), binaryOperations(), []operatio
 		refused: "average pooling divides by the width of the image", instead: "Slice or Reshape, and Mean"},
 	{kind: "globalAveragePoolOp", made: "GlobalAveragePool2D"},
 	{kind: "upsampleOp", made: "Upsample2D"},
-	{kind: "byIndicesOp", made: "ByIndices", limits: "by an input of integers: rows of a table that is the same for all samples; by a constant: any axis but the batch's (of a middle axis, Gorgonia's own machine takes wrong elements)"},
+	{kind: "byIndicesOp", made: "ByIndices", limits: "by an input of integers, of the rows of a table that is the same for all samples"},
 	{kind: "minBetween", made: "MinBetween"},
 	{kind: "maxBetween", made: "MaxBetween"},
 	{kind: "dtConvOp", made: "ConvType", refused: noRule, instead: "one type throughout the graph"},

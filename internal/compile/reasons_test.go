@@ -124,7 +124,6 @@ var insteads = map[string]func(g *enginetest.G) node{
 	"BroadcastHadamardProd by a row, which is what a product by a diagonal matrix does": func(g *enginetest.G) node {
 		return g.Do(gorgonia.BroadcastHadamardProd(hidden(g, 2), g.Param("diagonal", 1, 2), nil, []byte{0}))
 	},
-	"Mul by a constant matrix with one 1 in each column": func(g *enginetest.G) node { return g.Do(gorgonia.Mul(hidden(g, 2), matrix(2, 3))) },
 	"Mul of two matrices": func(g *enginetest.G) node {
 		return g.Do(gorgonia.Mul(hidden(g, 2), g.Do(gorgonia.Mul(g.Param("p", 2, 3), g.Param("q", 3, 2)))))
 	},
@@ -178,10 +177,10 @@ var insteads = map[string]func(g *enginetest.G) node{
 	"an input with one column of numbers drawn beforehand": func(g *enginetest.G) node {
 		return g.Do(gorgonia.BroadcastAdd(hidden(g, 2), g.In("drawn", 1), nil, []byte{1}))
 	},
-	"constants of floating-point numbers, or of integers as indices": func(g *enginetest.G) node {
-		return g.Do(gorgonia.ByIndices(g.Do(gorgonia.Mul(hidden(g, 2), matrix(2, 3))), ids(2, 0), 1))
+	"constants of floating-point numbers, and Slice and Concat to pick by constants": func(g *enginetest.G) node {
+		h := g.Do(gorgonia.Mul(hidden(g, 2), matrix(2, 5)))
+		return g.Do(gorgonia.Concat(1, g.Do(gorgonia.Slice(h, nil, gorgonia.S(3, 5))), g.Do(gorgonia.Slice(h, nil, gorgonia.S(0, 2)))))
 	},
-	"indices from 0 on that are below the length": func(g *enginetest.G) node { return g.Do(gorgonia.ByIndices(hidden(g, 3), ids(0, 2), 1)) },
 	"integers as indices of ByIndices only, and floating-point numbers elsewhere": func(g *enginetest.G) node {
 		return g.Do(gorgonia.Add(hidden(g, 2), g.Do(gorgonia.ByIndices(g.Param("e", 4, 2), g.Ids("ids"), 0))))
 	},

@@ -116,14 +116,8 @@ func softmax(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	if graph.FieldsOf(n.Op()).Bool("isLog") {
 		op = LogSoftmax
 	}
-	switch {
-	case v.class == shared && !v.overBatch:
+	if v.class == shared {
 		return t.sharedSoftmax(n, v, op, axis)
-	case v.class == shared:
-		var err error
-		if v, err = t.batchedCopy(n, v, graph.Shape(n)); err != nil {
-			return traced{}, err
-		}
 	}
 	own, ofBatch := v.axis(axis)
 	if ofBatch {

@@ -12,11 +12,10 @@ import (
 type class uint8
 
 const (
-	batched  class = iota // one row for each sample
-	shared                // a parameter or constant, the same for all samples
-	scalar                // a number that the graph fixes
-	summed                // a sum over the batch: a cost, or a term of one
-	indexing              // a constant of integers, which indexes
+	batched class = iota // one row for each sample
+	shared               // a parameter or constant, the same for all samples
+	scalar               // a number that the graph fixes
+	summed               // a sum over the batch: a cost, or a term of one
 )
 
 // traced is the compiler's knowledge of a node.
@@ -79,9 +78,8 @@ type tracer struct {
 	at    *gorgonia.Node
 	code  []Instruction
 
-	prepare []Instruction            // derived values
-	factors map[ID]factored          // of a derived value that is a product of two matrices
-	numbers map[*gorgonia.Node][]int // constants of integers
+	prepare []Instruction   // derived values
+	factors map[ID]factored // of a derived value that is a product of two matrices
 }
 
 // value adds a value to the program and sets its Size.
@@ -157,6 +155,15 @@ func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 			return traced{}, err
 		}
 	}
+	switch kind {
+	case "reshapeOp", "transposeOp", "sliceOp", "softmaxOp":
+		if in[0].overBatch {
+			var err error
+			if in[0], err = t.batchedCopy(n, in[0], graph.Shape(graph.Children(n)[0])); err != nil {
+				return traced{}, err
+			}
+		}
+	}
 	v, err := rule(t, n, in)
 	if err != nil {
 		return traced{}, err
@@ -192,7 +199,7 @@ const ofSum = "it is applied to a sum over the batch; only the final cost may be
 // integers reports whether any operand holds integers. They index rows of tables, and no other rule computes with them.
 func (t *tracer) integers(in ...traced) bool {
 	return slices.ContainsFunc(in, func(v traced) bool {
-		return v.class == indexing || v.class == batched && t.prog.Values[v.id].Type != Float32
+		return v.class == batched && t.prog.Values[v.id].Type != Float32
 	})
 }
 
@@ -217,13 +224,9 @@ func (t *tracer) check(n *gorgonia.Node, v traced) error {
 
 // constant lowers one of Gorgonia's constants: a scalar to a number, a tensor to a value of the program.
 func (t *tracer) constant(n *gorgonia.Node) (traced, error) {
-	if numbers, ok := graph.Integers(n); ok {
-		t.numbers[n] = numbers
-		return traced{class: indexing}, nil
-	}
 	data, err := graph.Floats(n)
 	if err != nil {
-		return traced{}, refuse(n, "it holds neither floating-point numbers nor integers", "constants of floating-point numbers, or of integers as indices")
+		return traced{}, refuse(n, "it holds no floating-point numbers", "constants of floating-point numbers, and Slice and Concat to pick by constants")
 	}
 	if n.IsScalar() {
 		return traced{class: scalar, number: float64(data[0]), constant: true}, nil

@@ -181,18 +181,6 @@ var strangeLinks = []link{
 		return c.own(c.g.Do(gorgonia.BroadcastHadamardProd(c.own(c.earlier(), 3, 2, 2), m, nil, []byte{2, 3})), width)
 	},
 	func(c *chain) *gorgonia.Node {
-		list := [][]int{{3, 1, 1, 0, 2, 2, 7, 9, 11, 11, 4, 5}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}, {5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5}}[c.pick%4]
-		return c.g.Do(gorgonia.ByIndices(c.h, gorgonia.NewConstant(tensor.New(tensor.WithShape(12), tensor.WithBacking(list))), 1))
-	},
-	func(c *chain) *gorgonia.Node {
-		ids := gorgonia.NewConstant(tensor.New(tensor.WithShape(3), tensor.WithBacking([]int{2, 0, 2})))
-		return c.own(c.g.Do(gorgonia.ByIndices(c.own(c.h, 2, 2, 3), ids, 3)), width)
-	},
-	func(c *chain) *gorgonia.Node {
-		ids := gorgonia.NewConstant(tensor.New(tensor.WithShape(12), tensor.WithBacking([]int{2, 0, 2, 1, 3, 0, 4, 4, 4, 1, 0, 2})))
-		return c.mul(c.h, c.g.Do(gorgonia.ByIndices(c.weight(5, width), ids, 0)))
-	},
-	func(c *chain) *gorgonia.Node {
 		return c.g.Do(gorgonia.Log2(c.g.Do(gorgonia.Add(c.g.Do(gorgonia.Square(c.h)), c.g.Number(0.5)))))
 	},
 	func(c *chain) *gorgonia.Node {

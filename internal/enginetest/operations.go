@@ -17,9 +17,6 @@ func joined() map[string]Graph {
 		return g.Do(gorgonia.Reshape(h, append(tensor.Shape{g.Batch}, shape...)))
 	}
 	bend := func(g *G, n *gorgonia.Node) *gorgonia.Node { return g.Do(gorgonia.Tanh(n)) }
-	ids := func(list ...int) *gorgonia.Node {
-		return gorgonia.NewConstant(tensor.New(tensor.WithShape(len(list)), tensor.WithBacking(list)))
-	}
 	out := map[string]Graph{}
 	for name, draw := range map[string]func(g *G) *gorgonia.Node{
 		"concatenated": func(g *G) *gorgonia.Node {
@@ -119,9 +116,6 @@ func joined() map[string]Graph {
 		"softmax on an inner axis": func(g *G) *gorgonia.Node { return g.Do(gorgonia.SoftMax(values(g, 3, 2, 4), 1)) },
 		"log softmax on an inner axis": func(g *G) *gorgonia.Node {
 			return g.Do(gorgonia.Exp(g.Do(gorgonia.LogSoftMax(values(g, 3, 2, 4), 2))))
-		},
-		"columns picked by constants": func(g *G) *gorgonia.Node {
-			return g.Do(gorgonia.ByIndices(values(g, 5), ids(1, 3, 4), 1))
 		},
 		"slices with a step": func(g *G) *gorgonia.Node {
 			return g.Do(gorgonia.Slice(values(g, 7, 3), nil, gorgonia.S(1, 7, 2), gorgonia.S(2)))
@@ -275,10 +269,6 @@ func transformed() map[string]Graph {
 		"a weight where another is positive": func(g *G, x *gorgonia.Node) *gorgonia.Node {
 			w := g.Param("w", 6, 3)
 			return mul(g, x, g.Do(gorgonia.HadamardProd(w, g.Do(gorgonia.Gt(g.Param("v", 6, 3), g.Number(0), true)))))
-		},
-		"rows of a weight picked by constants": func(g *G, x *gorgonia.Node) *gorgonia.Node {
-			ids := gorgonia.NewConstant(tensor.New(tensor.WithShape(6), tensor.WithBacking([]int{2, 0, 2, 1, 3, 0})))
-			return mul(g, x, g.Do(gorgonia.ByIndices(g.Param("w", 4, 3), ids, 0)))
 		},
 		"a filter that is computed": func(g *G, x *gorgonia.Node) *gorgonia.Node {
 			f := g.Do(gorgonia.Tanh(g.Param("f", 2, 1, 2, 2)))

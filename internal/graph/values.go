@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"slices"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -61,31 +60,4 @@ func Doubles(v gorgonia.Value) ([]float64, error) {
 		out[i] = float64(x)
 	}
 	return out, nil
-}
-
-// Integers returns a constant's integers, and whether it holds integers.
-func Integers(n *gorgonia.Node) ([]int, bool) {
-	v := n.Value()
-	if t, ok := v.(*tensor.Dense); ok && t.RequiresIterator() {
-		v = t.Materialize().(*tensor.Dense)
-	}
-	if v == nil {
-		return nil, false
-	}
-	var out []int
-	switch d := v.Data().(type) {
-	case []int:
-		return slices.Clone(d), true
-	case []int32:
-		for _, i := range d {
-			out = append(out, int(i))
-		}
-		return out, true
-	case []int64:
-		for _, i := range d {
-			out = append(out, int(i))
-		}
-		return out, true
-	}
-	return nil, false
 }
