@@ -26,7 +26,7 @@ const maxMicrobatch = maxShare
 const _ = uint(engine.MostInInt32 - maxMicrobatch) // otherwise sums don't hold a microbatch
 
 // lowered is a step program in this machine's form: convolutions unroll their images, gradients of filters are
-// materialized, and buffers have offsets in memory. It is immutable: all runs of the program, and all workers, share it.
+// materialized, and buffers have offsets in memory. It is immutable, and all runs and workers share it.
 type lowered struct {
 	*compile.Program
 	values             []compile.Value // the program's, then the values that lowering added

@@ -15,7 +15,8 @@ import (
 )
 
 // mistaken lists the graphs whose gradient Gorgonia v0.9.18 gets wrong: it inverts ln 2 in that of log2, and returns an
-// unrelated number for that of the inverse square root; or that it can't differentiate. Their reference gradient isn't checked.
+// unrelated number for that of the inverse square root; or that it can't differentiate. Their reference gradient isn't
+// checked.
 var mistaken = map[string]bool{
 	"function log2": true, "function inverse sqrt": true, "averaged globally": true, "normalised in groups": true,
 	"a weight where another is positive": true,

@@ -117,8 +117,7 @@ func (g *Gradients) makeBuffers(warn func(string)) error {
 	return nil
 }
 
-// Arithmetic names all that decides the bits of sums and predictions, besides the PTX and the device: a digest of the
-// bytecode, which determines the order of a gradient's operations.
+// Arithmetic names what decides the bits of sums and predictions besides the PTX and the device: the bytecode's digest.
 func (g *Gradients) Arithmetic() string { return fmt.Sprintf("program %x", g.program.digest[:8]) }
 
 // ClippedSums launches the kernel that adds the contributions of every run's minibatch to the run's row of Sums, in
