@@ -114,7 +114,7 @@ except with --verbose.
 		return flags.CheckNumbers(cmd)
 	}
 	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newResumeCommand(g), newRunsCommand(g), newLedgerCommand(g),
-		newPredictCommand(g), newEvaluateCommand(g), newExportCommand(g), newPlanCommand(g), newAccountCommand(g), newFiguresCommand(g),
+		newPredictCommand(g), newEvaluateCommand(g), newExportCommand(g), newPlanCommand(g), newAccountCommand(g),
 		newReportCommand(g), newReproduceCommand(g), newWorkerCommand(g), newClusterCommand(g), newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
 	root.SetHelpCommand(newHelpCommand())
 	// Flags are explained in long lines, which a terminal would break inside of words.

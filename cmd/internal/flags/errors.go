@@ -57,8 +57,6 @@ func wantedBy(f *pflag.Flag) string {
 		return fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64))
 	case "float64", "float":
 		return "a number"
-	case "intSlice":
-		return "a list of whole numbers"
 	case "float64Slice":
 		return "a list of numbers"
 	case "stringSlice", "list":
