@@ -23,7 +23,7 @@ func newReportCommand(g *global) *cobra.Command {
 		Use:   "report RUN...",
 		Short: "Make a web page about a run, or a comparison of several",
 		Long: `Make a web page about a run: what was released, its guarantee, the plan, and what
-the plan costs by other deltas, steps and bounds. Of several runs it is a
+the plan costs by other deltas and bounds. Of several runs it is a
 comparison, with what they cost together. RUN is a run's folder, or its folder
 "released", which may have been copied elsewhere.
 

@@ -189,8 +189,8 @@ func TestInABrowser(t *testing.T) {
 				"light": {"#0072B2": "rgb(0, 114, 178)", "#D55E00": "rgb(213, 94, 0)"},
 				"dark":  {"#0072B2": "rgb(93, 182, 236)", "#D55E00": "rgb(255, 157, 84)"},
 			}[f.Scheme]
-			if f.Charts != 2 || !maps.Equal(f.Colours, want) {
-				t.Errorf("%s: %d charts with colours %v, want 2 with %v", name, f.Charts, f.Colours, want)
+			if f.Charts != 1 || !maps.Equal(f.Colours, want) {
+				t.Errorf("%s: %d charts with colours %v, want 1 with %v", name, f.Charts, f.Colours, want)
 			}
 		}
 	}

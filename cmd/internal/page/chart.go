@@ -35,77 +35,37 @@ func at(method int, x, y float64) figure.Series {
 	return figure.Series{Method: method, Points: []figure.Mean{{X: x, Y: y}}}
 }
 
-// charts returns the charts of a run's costs.
-func (a Accounting) charts(r Run) []chart {
+// chart returns the chart of a run's costs, with its stated guarantee; nil without curves.
+func (a Accounting) chart(p release.Privacy) *chart {
 	if a.Missing != "" {
 		return nil
 	}
-	p := r.Privacy
-	epsilon := "epsilon at delta = " + exact(p.Delta)
-	out := []chart{costs{
-		costs: a.ByDelta, panel: figure.ComparisonPanel{Title: "Epsilon over delta", X: "delta", Y: "epsilon", LogX: true}, at: p.Delta, value: p.Epsilon,
-		caption: "What the run guarantees at other values of δ, computed at 1 and 3 times each power of ten.",
-	}.chart()}
-	switch {
-	case len(a.BySteps) > 0 && a.Steps > 0:
-		out = append(out, costs{
-			costs: a.BySteps, panel: figure.ComparisonPanel{Title: "Epsilon over steps", X: "steps of each run", Y: epsilon}, at: float64(a.Steps), value: p.Epsilon,
-			caption: "What the same plan would cost with more or fewer steps in each run.",
-		}.chart())
-	case len(a.BySteps) > 0:
-		out = append(out, costs{
-			costs: a.BySteps, panel: figure.ComparisonPanel{Title: "Epsilon over steps", X: "steps of each run, as a share of the plan's", Y: epsilon}, at: 1, value: p.Epsilon,
-			caption: "What the same plan would cost if each run had this share of its steps.",
-		}.chart())
-	case len(a.ByEpsilon) > 0:
-		out = append(out, costs{
-			costs: a.ByEpsilon, panel: figure.ComparisonPanel{Title: "Delta over epsilon", X: "epsilon", Y: "delta", LogY: true}, at: p.Epsilon, value: p.Delta,
-			caption: "The same guarantee, as δ over ε.",
-		}.chart())
-	}
-	return out
-}
-
-// costs is a chart of costs by all modes of accounting.
-type costs struct {
-	panel     figure.ComparisonPanel
-	caption   string
-	costs     []Cost
-	at, value float64 // the stated guarantee
-}
-
-func (f costs) chart() chart {
-	c := chart{Caption: f.caption, Columns: []string{f.panel.X}}
+	c := chart{Caption: "What the run guarantees at other values of δ, computed at 1 and 3 times each power of ten.", Columns: []string{"delta"}}
+	panel := figure.ComparisonPanel{Title: "Epsilon over delta", X: "delta", Y: "epsilon", LogX: true}
 	var accountings []string
 	for m, mode := range modes {
 		accountings = append(accountings, string(mode))
 		s := figure.Series{Accounting: m, Bare: true}
-		for _, cost := range f.costs {
-			s.Points = append(s.Points, figure.Mean{X: cost.X, Y: cost.Y[m]})
+		for _, cost := range a.ByDelta {
+			s.Points = append(s.Points, figure.Mean{X: cost.Delta, Y: cost.Epsilon[m]})
 		}
-		f.panel.Series = append([]figure.Series{s}, f.panel.Series...) // the smallest bound is drawn on top
+		panel.Series = append([]figure.Series{s}, panel.Series...) // the smallest bound is drawn on top
 	}
-	f.panel.Series = append(f.panel.Series, at(1, f.at, f.value))
+	panel.Series = append(panel.Series, at(1, p.Delta, p.Epsilon))
 	c.Columns = append(c.Columns, accountings...)
-	for _, cost := range f.costs {
-		row := []string{exact(cost.X)}
-		if f.panel.LogY { // epsilons: a bound on delta also holds at a rounded-up epsilon
-			row[0] = release.Up(cost.X)
-		}
-		for _, v := range cost.Y {
-			switch {
-			case math.IsInf(v, 1):
+	for _, cost := range a.ByDelta {
+		row := []string{exact(cost.Delta)}
+		for _, v := range cost.Epsilon {
+			if math.IsInf(v, 1) {
 				row = append(row, "none")
-			case f.panel.LogY:
-				row = append(row, rounded(v))
-			default:
+			} else {
 				row = append(row, release.Up(v))
 			}
 		}
 		c.Rows = append(c.Rows, row)
 	}
-	c.draw(f.panel, []string{"", "stated guarantee"}, accountings...)
-	return c
+	c.draw(panel, []string{"", "stated guarantee"}, accountings...)
+	return &c
 }
 
 // drawn returns a score for charts: accuracy in per cent, and NaN for a score that is missing or too small to draw.

@@ -25,8 +25,8 @@ type publicRun struct {
 	Neighbour       string // the excess of one of two neighbours
 	Estimate        string // the confidence of a noisy score
 	Statement       string // STATEMENT.md
-	Figures         []chart
-	Missing         string // the reason why there are no curves
+	Costs           *chart // nil for none
+	Missing         string // the reason why there is none
 	Plan            release.Facts
 	Hyperparameters release.Facts
 	Learning        *chart // nil for no learning curve
@@ -66,7 +66,7 @@ func Public(runs []Run, costs []Accounting) ([]byte, error) {
 func (r Run) public(a Accounting, id string) publicRun {
 	v := publicRun{
 		ID: id, Name: r.Name, Lede: r.lede(), Void: r.Void, Warnings: r.Privacy.Weaknesses(), Key: r.key(), Factor: factorText(r.Privacy.Epsilon), Neighbour: r.Privacy.Neighbour(), Estimate: r.estimate(), Statement: r.Statement,
-		Figures: a.charts(r), Missing: a.Missing,
+		Costs: a.chart(r.Privacy), Missing: a.Missing,
 		Plan: planFacts(r), Hyperparameters: hyperparameterFacts(r), Model: modelFacts(r),
 		Learning: r.learning(), Classes: r.Model.Classes, Files: r.Files,
 	}
