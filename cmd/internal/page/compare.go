@@ -42,7 +42,9 @@ func compare(runs []Run) *comparison {
 		c.Rows = append(c.Rows, row)
 	}
 	for _, metric := range []train.Metric{train.Accuracy, train.R2} {
-		c.Figures = append(c.Figures, scoreCharts(runs, metric)...)
+		if f := scores(runs, metric); f != nil {
+			c.Figures = append(c.Figures, *f)
+		}
 	}
 	return c
 }
@@ -50,9 +52,6 @@ func compare(runs []Run) *comparison {
 func scoreText(s *release.Score) string {
 	if s == nil {
 		return "unknown"
-	}
-	if s.Value < -1e4 { // a regression that diverged
-		return short(s.Value)
 	}
 	return minus(s.String())
 }
@@ -104,12 +103,12 @@ func totals(runs []Run) []string {
 	return out
 }
 
-// scoreCharts returns the scores of one metric, over epsilon and over the learning rate. Each data set has a marker.
-func scoreCharts(runs []Run, metric train.Metric) []chart {
-	byEpsilon := figure.ComparisonPanel{Title: "Scores over epsilon", X: "epsilon", Y: scoreLabel(metric)}
-	byRate := figure.ComparisonPanel{Title: "Scores over learning rate", X: "learning rate of the released run", Y: scoreLabel(metric), LogX: true}
+// scores returns the chart of the scores of one metric over epsilon, with a marker for each data set; nil for fewer than
+// two runs.
+func scores(runs []Run, metric train.Metric) *chart {
+	panel := figure.ComparisonPanel{Title: "Scores over epsilon", X: "epsilon", Y: scoreLabel(metric)}
+	c := &chart{Caption: "Scores of the released models. Each number is a run of the table." + leftOut(metric), Columns: []string{"run", "epsilon", "score"}}
 	var data []string
-	var rows [2][][]string
 	for i, r := range runs {
 		if r.Score == nil || r.Score.Metric != metric {
 			continue
@@ -119,16 +118,12 @@ func scoreCharts(runs []Run, metric train.Metric) []chart {
 			set = len(data)
 			data = append(data, dataText(r.Model))
 		}
-		number := strconv.Itoa(i + 1)
-		for k, x := range []float64{r.Privacy.Epsilon, r.Hyperparameters.LearningRate} {
-			p := []*figure.ComparisonPanel{&byEpsilon, &byRate}[k]
-			s := at(min(set, 3), x, drawn(metric, &r.Score.Value))
-			s.Label = number
-			p.Series = append(p.Series, s)
-			rows[k] = append(rows[k], []string{number, exact(x), scoreText(r.Score)})
-		}
+		s := at(min(set, 3), r.Privacy.Epsilon, drawn(metric, &r.Score.Value))
+		s.Label = strconv.Itoa(i + 1)
+		panel.Series = append(panel.Series, s)
+		c.Rows = append(c.Rows, []string{s.Label, exact(r.Privacy.Epsilon), scoreText(r.Score)})
 	}
-	if len(rows[0]) < 2 {
+	if len(c.Rows) < 2 {
 		return nil
 	}
 	if len(data) > 4 {
@@ -137,11 +132,8 @@ func scoreCharts(runs []Run, metric train.Metric) []chart {
 	for i, name := range data {
 		data[i] = sheet.Plain(shortened(name, 40))
 	}
-	caption := "Scores of the released models. Each number is a run of the table." + leftOut(metric)
-	out := []chart{{Caption: caption, Columns: []string{"run", "epsilon", "score"}, Rows: rows[0]}, {Caption: caption, Columns: []string{"run", "learning rate", "score"}, Rows: rows[1]}}
-	out[0].draw(byEpsilon, data, "")
-	out[1].draw(byRate, data, "")
-	return out
+	c.draw(panel, data, "")
+	return c
 }
 
 func runID(i int) string { return "run" + strconv.Itoa(i+1) }

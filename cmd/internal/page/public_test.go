@@ -199,14 +199,9 @@ func TestComparedRuns(t *testing.T) {
 	if got := c.Rows[1]; got.Epsilon != "4" || got.Noise != "1.4831" || got.LearningRate != "0.9" || got.Steps != "1,878" {
 		t.Errorf("%+v", got)
 	}
-	for i, want := range []string{"2 3.999994960513318 50.00 %", "2 0.9 50.00 %"} {
-		f := c.Figures[i]
-		if got := strings.Join(f.Rows[1], " "); got != want || !strings.Contains(string(f.Picture), "#D55E00") {
-			t.Errorf("%s: row %s: %s", f.Title, got, f.Picture)
-		}
-	}
-	if !strings.Contains(string(c.Figures[1].Picture), ">0.01<") {
-		t.Error("the axis of learning rates isn't logarithmic")
+	f := c.Figures[0]
+	if got := strings.Join(f.Rows[1], " "); got != "2 3.999994960513318 50.00 %" || !strings.Contains(string(f.Picture), "#D55E00") {
+		t.Errorf("%s: row %s: %s", f.Title, got, f.Picture)
 	}
 	if got := hyperparameterFacts(a)[3].Text(); got != "0.0213, which is 1150 samples a step in expectation" {
 		t.Errorf("sampling rate %s", got)
