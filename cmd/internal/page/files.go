@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 )
 
 // File is a file of released/.
@@ -17,31 +18,21 @@ type File struct {
 	SHA256 string // hexadecimal; empty for other than regular files, which aren't read
 }
 
-// maxFiles is the maximum number of files that a page lists. A release has five, and three more for a learning curve.
-const maxFiles = 1000
-
-// list returns the files of a folder, by name. It leaves out pages of ours, since a page can't contain its own hash.
+// list returns the files of a folder, by name. It leaves out web pages, since a report can't contain its own hash.
 func list(root *os.Root) ([]File, error) {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoRun, err)
 	}
-	if len(entries) > maxFiles {
-		return nil, fmt.Errorf("%w: %s has %d files; want at most %d", ErrNoRun, root.Name(), len(entries), maxFiles)
-	}
 	var files []File
 	for _, e := range entries {
-		if e.IsDir() {
+		if e.IsDir() || filepath.Ext(e.Name()) == ".html" {
 			continue
 		}
 		f := File{Name: e.Name()}
 		if e.Type().IsRegular() {
-			ours, err := f.read(root)
-			if err != nil {
+			if err := f.read(root); err != nil {
 				return nil, err
-			}
-			if ours {
-				continue
 			}
 		}
 		files = append(files, f)
@@ -49,23 +40,15 @@ func list(root *os.Root) ([]File, error) {
 	return files, nil
 }
 
-// read fills in size and hash. It reports whether the file is a page of ours.
-func (f *File) read(root *os.Root) (ours bool, err error) {
-	file, _, err := open(root, f.Name, math.MaxInt64)
+// read fills in size and hash.
+func (f *File) read(root *os.Root) error {
+	file, err := open(root, f.Name, math.MaxInt64)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer file.Close()
-	if isPage(file) {
-		return true, nil
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return false, err
-	}
 	hash := sha256.New()
-	if f.Size, err = io.Copy(hash, file); err != nil {
-		return false, err
-	}
+	f.Size, err = io.Copy(hash, file)
 	f.SHA256 = hex.EncodeToString(hash.Sum(nil))
-	return false, nil
+	return err
 }

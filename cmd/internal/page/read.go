@@ -19,24 +19,23 @@ const maxText = 256 << 20
 
 // open opens a regular file of at most the given size below root. It follows no link: a link in released/ could lead to
 // a private file.
-func open(root *os.Root, name string, most int64) (*os.File, int64, error) {
+func open(root *os.Root, name string, most int64) (*os.File, error) {
 	// Lstat comes first: opening a pipe could wait for a writer forever.
 	info, err := root.Lstat(name)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%w: %s/%s isn't a regular file", ErrNoRun, root.Name(), name)
+		return nil, fmt.Errorf("%w: %s/%s isn't a regular file", ErrNoRun, root.Name(), name)
 	}
 	if info.Size() > most {
-		return nil, 0, fmt.Errorf("%w: %s/%s has %d bytes; at most %d can be read", ErrNoRun, root.Name(), name, info.Size(), most)
+		return nil, fmt.Errorf("%w: %s/%s has %d bytes; at most %d can be read", ErrNoRun, root.Name(), name, info.Size(), most)
 	}
-	file, err := root.Open(name)
-	return file, info.Size(), err
+	return root.Open(name)
 }
 
 func readText(root *os.Root, name string, most int64) ([]byte, error) {
-	file, _, err := open(root, name, most)
+	file, err := open(root, name, most)
 	if err != nil {
 		return nil, err
 	}
