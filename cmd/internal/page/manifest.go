@@ -3,12 +3,8 @@ package page
 import (
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 
-	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
-	"github.com/dptrain/dptrain/train"
 )
 
 const manifestVersion = 1
@@ -28,34 +24,4 @@ func readManifest(top *os.Root) (*runs.Manifest, error) {
 		return nil, fmt.Errorf("%w: the run in %s is %s; give the folder of a finished run", ErrNoRun, top.Name(), m.Stage)
 	}
 	return &m, nil
-}
-
-// manifestScore returns the score that a manifest has, if it is of a metric that is known.
-func manifestScore(m *runs.Manifest) *release.Score {
-	if m.Score == nil {
-		return nil
-	}
-	for _, metric := range []train.Metric{train.Accuracy, train.R2} {
-		if m.Score.Metric == string(metric) {
-			return &release.Score{Metric: metric, Value: m.Score.Value}
-		}
-	}
-	return nil
-}
-
-// madeBy returns the texts and numbers of MadeBy, by name.
-func madeBy(m *runs.Manifest) release.Facts {
-	members, ok := m.MadeBy.(map[string]any)
-	if !ok {
-		members = map[string]any{"program": m.MadeBy}
-	}
-	var facts release.Facts
-	for name, value := range members {
-		switch value.(type) {
-		case string, float64, bool:
-			facts.Add(name, shortened(fmt.Sprint(value), maxName))
-		}
-	}
-	slices.SortFunc(facts, func(a, b release.Fact) int { return strings.Compare(a.Label(), b.Label()) })
-	return facts
 }

@@ -32,9 +32,7 @@ type publicRun struct {
 	Learning        *chart // nil for no learning curve
 	Model           release.Facts
 	Classes         []string
-	MoreClasses     int // not listed
 	Files           []File
-	MadeBy          release.Facts
 }
 
 // keyFact is a number that stands out.
@@ -46,9 +44,6 @@ type keyFact struct {
 // Public returns the page of one run or of several, made from public values alone. costs has the accounting of each
 // run.
 func Public(runs []Run, costs []Accounting) ([]byte, error) {
-	if len(runs) == 0 || len(runs) != len(costs) {
-		return nil, fmt.Errorf("make a page: %d runs and %d accountings; want one for each run, and at least one", len(runs), len(costs))
-	}
 	p := publicPage{Title: runs[0].Name}
 	if len(runs) > 1 {
 		p.Title, p.Comparison = fmt.Sprintf("%d runs compared", len(runs)), compare(runs)
@@ -70,14 +65,8 @@ func (r Run) public(a Accounting, id string) publicRun {
 		Plan: planFacts(r), Hyperparameters: hyperparameterFacts(r), Model: modelFacts(r),
 		Learning: r.learning(), Classes: r.Model.Classes, Files: r.Files,
 	}
-	if more := len(v.Classes) - maxListed; more > 0 {
-		v.Classes, v.MoreClasses = v.Classes[:maxListed], more
-	}
 	if r.Model.Warning != "" {
 		v.Warnings = append(v.Warnings, r.Model.Warning)
-	}
-	if r.Manifest != nil {
-		v.MadeBy = madeBy(r.Manifest)
 	}
 	return v
 }

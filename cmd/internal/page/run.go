@@ -140,21 +140,21 @@ func checkPrivacy(p release.Privacy) error {
 // readParameters takes the score and the number of parameters from the parameters' file.
 func (r *Run) readParameters(released *os.Root) error {
 	const name = "model.safetensors"
-	if content, err := readText(released, name, math.MaxInt64); err == nil {
-		tensors, metadata, err := safetensors.Decode(content)
-		if err != nil {
-			return fmt.Errorf("%w: %s/%s: %w", ErrNoRun, released.Name(), name, err)
-		}
-		for _, t := range tensors {
-			r.Parameters += int64(len(t.Data) + len(t.Ints))
-		}
-		r.Score = scoreOf(metadata)
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	content, err := readText(released, name, math.MaxInt64)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	if r.Score == nil && r.Manifest != nil {
-		r.Score = manifestScore(r.Manifest)
+	tensors, metadata, err := safetensors.Decode(content)
+	if err != nil {
+		return fmt.Errorf("%w: %s/%s: %w", ErrNoRun, released.Name(), name, err)
 	}
+	for _, t := range tensors {
+		r.Parameters += int64(len(t.Data) + len(t.Ints))
+	}
+	r.Score = scoreOf(metadata)
 	return nil
 }
 

@@ -27,17 +27,10 @@ func dataText(m release.Model) string {
 	return m.Dataset
 }
 
-// maxListed is the maximum number of classes or dimensions that a page lists.
-const maxListed = 60
-
 // shapeText prints the shape of a sample.
 func shapeText(shape []int) string {
 	var parts []string
-	for i, n := range shape {
-		if i == maxListed {
-			parts = append(parts, "…")
-			break
-		}
+	for _, n := range shape {
 		parts = append(parts, release.Grouped(n))
 	}
 	return strings.Join(parts, " × ")

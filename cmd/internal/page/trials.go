@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
@@ -22,7 +21,6 @@ type privateRun struct {
 	Facts    release.Facts
 	Columns  []string
 	Rows     []privateRow
-	More     int // trials that aren't listed
 	Figures  []chart
 }
 
@@ -31,20 +29,13 @@ type privateRow struct {
 	Cells   []string
 	Outcome string // a score, or the failure
 	Seconds string
-	Bar     string // width of a bar for the seconds, of 100
 	Class   string // winner, final, lost
 	Note    string
 }
 
-// maxTrials is the maximum number of trials in a table.
-const maxTrials = 2000
-
 // Private returns the page of the data that no guarantee covers. It leaves out a run without a private folder, whose
 // entry is nil; without any run the page is nil.
 func Private(runs []Run, private []*PrivateRun) ([]byte, error) {
-	if len(runs) != len(private) {
-		return nil, fmt.Errorf("make a private page: %d runs and %d private folders", len(runs), len(private))
-	}
 	var p privatePage
 	for i, r := range runs {
 		if private[i] == nil {
@@ -136,16 +127,8 @@ func (v *privateRun) table(p *PrivateRun, r Run, metric train.Metric) {
 			v.Columns = append(v.Columns, c.name)
 		}
 	}
-	longest := p.FinalSeconds
-	for _, t := range p.Trials {
-		longest = math.Max(longest, t.Seconds)
-	}
-	trials := p.Trials
-	if len(trials) > maxTrials {
-		v.More, trials = len(trials)-maxTrials, trials[:maxTrials]
-	}
-	for i, t := range trials {
-		row := privateRow{Name: strconv.Itoa(i + 1), Outcome: t.Outcome(), Seconds: secondsText(t.Seconds), Bar: bar(t.Seconds, longest)}
+	for i, t := range p.Trials {
+		row := privateRow{Name: strconv.Itoa(i + 1), Outcome: t.Outcome(), Seconds: secondsText(t.Seconds)}
 		for _, c := range shown {
 			row.Cells = append(row.Cells, short(c.value(t)))
 		}
@@ -163,16 +146,9 @@ func (v *privateRun) table(p *PrivateRun, r Run, metric train.Metric) {
 	if r.Privacy.Tuning.Method == "baseline" { // the winner is the released model
 		return
 	}
-	row := privateRow{Name: "final", Outcome: scoreText(r.Score), Seconds: secondsText(p.FinalSeconds), Bar: bar(p.FinalSeconds, longest), Class: "final", Note: "released"}
+	row := privateRow{Name: "final", Outcome: scoreText(r.Score), Seconds: secondsText(p.FinalSeconds), Class: "final", Note: "released"}
 	for _, c := range shown {
 		row.Cells = append(row.Cells, short(c.final(r.Hyperparameters)))
 	}
 	v.Rows = append(v.Rows, row)
-}
-
-func bar(seconds, longest float64) string {
-	if !(longest > 0) || !(seconds > 0) {
-		return "0"
-	}
-	return fmt.Sprintf("%.2f", 100*seconds/longest)
 }
