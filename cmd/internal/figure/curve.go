@@ -13,10 +13,9 @@ import (
 
 // parts returns the plotters of a curve: its error bars, its line between gaps, and its markers.
 func (c curve) parts() []plot.Plotter {
-	var parts []plot.Plotter
-	if c.xBars != nil || c.yBars != nil {
-		parts = append(parts, bars(c))
-	}
+	thin := draw.LineStyle{Color: c.marker.Color, Width: 0.7}
+	xBars, yBars := &plotter.XErrorBars{LineStyle: thin, CapWidth: barCap}, &plotter.YErrorBars{LineStyle: thin, CapWidth: barCap}
+	parts := []plot.Plotter{shifted{yBars, c.shift}, shifted{xBars, c.shift}}
 	var run []plotter.XY
 	end := func() {
 		if len(run) > 0 {
@@ -35,10 +34,24 @@ func (c curve) parts() []plot.Plotter {
 		if c.every > 0 && i >= c.first && (i-c.first)%c.every == 0 {
 			points.XYs = append(points.XYs, at)
 		}
+		if i < len(c.xBars) && drawn(c.xBars[i]) {
+			xBars.XYs = append(xBars.XYs, at)
+			xBars.XErrors = append(xBars.XErrors, struct{ Low, High float64 }{at.X - c.xBars[i][0], c.xBars[i][1] - at.X})
+		}
+		if i < len(c.yBars) && drawn(c.yBars[i]) {
+			yBars.XYs = append(yBars.XYs, at)
+			yBars.YErrors = append(yBars.YErrors, struct{ Low, High float64 }{at.Y - c.yBars[i][0], c.yBars[i][1] - at.Y})
+		}
 	}
 	end()
 	return append(parts, shifted{points, c.shift})
 }
+
+// barCap is the width of an error bar's caps, in points.
+const barCap = 3.2
+
+// drawn reports whether an error bar is drawn: its ends are known and differ.
+func drawn(ends [2]float64) bool { return finite(ends[:]...) && ends[0] < ends[1] }
 
 func (c curve) line() draw.LineStyle {
 	style := c.stroke
@@ -51,7 +64,6 @@ type shifted struct {
 	what interface {
 		plot.Plotter
 		plot.DataRanger
-		plot.Thumbnailer
 	}
 	by vg.Length
 }
@@ -62,13 +74,8 @@ func (s shifted) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 func (s shifted) DataRange() (left, right, bottom, top float64) {
-	if points, ok := s.what.(*plotter.Scatter); ok && len(points.XYs) == 0 {
-		return math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
-	}
 	return s.what.DataRange()
 }
-
-func (s shifted) Thumbnail(c *draw.Canvas) { s.what.Thumbnail(c) }
 
 // GlyphBoxes keeps markers inside the panel.
 func (s shifted) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
@@ -81,47 +88,6 @@ func (s shifted) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 		boxes[i].Rectangle = boxes[i].Rectangle.Add(vg.Point{X: s.by})
 	}
 	return boxes
-}
-
-// bars draws a curve's error bars, with caps.
-type bars curve
-
-// cap of an error bar, to each side, in points.
-const barCap = 1.6
-
-func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
-	c.Rectangle = c.Rectangle.Add(vg.Point{X: b.shift})
-	x, y := p.Transforms(&c)
-	style := draw.LineStyle{Color: b.marker.Color, Width: 0.7}
-	line := func(x0, y0, x1, y1 vg.Length) { c.StrokeLine2(style, x0, y0, x1, y1) }
-	b.each(b.yBars, func(i int, low, high float64) {
-		at, from, to := x(b.x[i]), y(low), y(high)
-		line(at, from, at, to)
-		line(at-barCap, from, at+barCap, from)
-		line(at-barCap, to, at+barCap, to)
-	})
-	b.each(b.xBars, func(i int, low, high float64) {
-		at, from, to := y(b.y[i]), x(low), x(high)
-		line(from, at, to, at)
-		line(from, at-barCap, from, at+barCap)
-		line(to, at-barCap, to, at+barCap)
-	})
-}
-
-// each calls do with the ends of bars of positive length.
-func (b bars) each(ends [][2]float64, do func(i int, low, high float64)) {
-	for i, e := range ends {
-		if finite(b.x[i], b.y[i], e[0], e[1]) && e[0] < e[1] {
-			do(i, e[0], e[1])
-		}
-	}
-}
-
-func (b bars) DataRange() (left, right, bottom, top float64) {
-	left, right, bottom, top = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
-	b.each(b.yBars, func(_ int, low, high float64) { bottom, top = math.Min(bottom, low), math.Max(top, high) })
-	b.each(b.xBars, func(_ int, low, high float64) { left, right = math.Min(left, low), math.Max(right, high) })
-	return left, right, bottom, top
 }
 
 // sentence is a text in the middle of a panel.
