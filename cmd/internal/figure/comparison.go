@@ -1,25 +1,22 @@
 package figure
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/plot/vg"
-
-	"github.com/dptrain/dptrain/accountant"
 )
 
 // Comparison shows the results of several methods, each by one or more accountings, in panels of a grid. Markers and
 // colours distinguish methods, dashes distinguish accountings. Points are means; their error bars are standard errors.
 type Comparison struct {
-	Methods     []string // at most four; one without a name isn't in the key
-	Accountings []string // at most three
-	Columns     int      // of panels
-	Small       bool     // panels, for a grid of three or more columns
-	Apart       bool     // methods at the same x are drawn beside each other
-	Panels      []ComparisonPanel
-	Numbers     [][]string // of the CSV file: a row of column names, and below it the numbers
+	Methods     []string          // at most four; one without a name isn't in the key
+	Accountings []string          // at most three
+	Columns     int               // of panels, at least one
+	Small       bool              // panels, for a grid of three or more columns
+	Apart       bool              // methods at the same x are drawn beside each other
+	Panels      []ComparisonPanel // at least one
+	Numbers     [][]string        // of the CSV file: a row of column names, and below it the numbers
 }
 
 // ComparisonPanel is a panel of a [Comparison].
@@ -34,7 +31,7 @@ type ComparisonPanel struct {
 
 // Series are the points of a method by an accounting, which are joined in their order.
 type Series struct {
-	Method, Accounting int    // indices
+	Method, Accounting int    // indices of the figure's
 	Bare               bool   // without markers
 	Label              string // beside the last point
 	Points             []Mean
@@ -45,25 +42,6 @@ type Series struct {
 type Mean struct {
 	X, XError float64
 	Y, YError float64 // Y is NaN for a missing point, which leaves a gap
-}
-
-// NewComparison returns c, or an error that wraps [accountant.ErrInvalid] if it can't be drawn.
-func NewComparison(c Comparison) (Comparison, error) {
-	if len(c.Panels) == 0 || c.Columns < 1 {
-		return c, fmt.Errorf("%w figure: %d panels in %d columns", accountant.ErrInvalid, len(c.Panels), c.Columns)
-	}
-	if len(c.Methods) > len(markers) || len(c.Accountings) > len(strokes) {
-		return c, fmt.Errorf("%w figure: %d methods by %d accountings; no more than %d by %d can be told apart",
-			accountant.ErrInvalid, len(c.Methods), len(c.Accountings), len(markers), len(strokes))
-	}
-	for _, p := range c.Panels {
-		for _, s := range p.Series {
-			if s.Method < 0 || s.Method >= len(c.Methods) || s.Accounting < 0 || s.Accounting >= len(c.Accountings) {
-				return c, fmt.Errorf("%w figure: panel %q has method %d by accounting %d", accountant.ErrInvalid, p.Title, s.Method, s.Accounting)
-			}
-		}
-	}
-	return c, nil
 }
 
 // Table returns c.Numbers.

@@ -3,50 +3,27 @@ package figure
 import (
 	"fmt"
 	"math"
-	"slices"
 
-	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/train"
 )
 
 // Learning shows the learning curve of a run: a score over steps and, if it is known, epsilon up to each step.
 type Learning struct {
-	metric string
-	points []LearningPoint
-}
-
-// LearningPoint is a point of a learning curve.
-type LearningPoint struct {
-	Step    int
-	Score   float64
-	Epsilon *float64 // of the steps so far; nil if it isn't known, at all points or at none
-}
-
-// NewLearning returns a figure of points in the order of their steps. The error wraps [accountant.ErrInvalid] if there
-// are none, or they aren't in that order, or some of them have an epsilon and some don't.
-func NewLearning(metric string, points []LearningPoint) (Learning, error) {
-	if len(points) == 0 {
-		return Learning{}, fmt.Errorf("%w figure: a learning curve without points", accountant.ErrInvalid)
-	}
-	for i, p := range points {
-		if p.Step < 0 || i > 0 && p.Step <= points[i-1].Step || (p.Epsilon == nil) != (points[0].Epsilon == nil) {
-			return Learning{}, fmt.Errorf("%w figure: point %d of the learning curve, at step %d; want ascending steps, and an epsilon of all or of none", accountant.ErrInvalid, i+1, p.Step)
-		}
-	}
-	return Learning{metric, slices.Clone(points)}, nil
+	Metric   train.Metric
+	Points   []train.Point // at least one, in the order of their steps
+	Epsilons []float64     // of the steps up to each point; nil if they aren't known
 }
 
 // Table returns a row for each point.
 func (l Learning) Table() [][]string {
-	head := []string{"step", "score"}
-	if l.points[0].Epsilon != nil {
-		head = append(head, "epsilon")
+	rows := [][]string{{"step", "score"}}
+	if l.Epsilons != nil {
+		rows[0] = append(rows[0], "epsilon")
 	}
-	rows := [][]string{head}
-	for _, p := range l.points {
-		row := numbers(float64(p.Step), p.Score)
-		row[0] = fmt.Sprint(p.Step)
-		if p.Epsilon != nil {
-			row = append(row, numbers(*p.Epsilon)...)
+	for i, p := range l.Points {
+		row := []string{fmt.Sprint(p.Step), number(p.Score)}
+		if l.Epsilons != nil {
+			row = append(row, number(l.Epsilons[i]))
 		}
 		rows = append(rows, row)
 	}
@@ -58,10 +35,9 @@ func (l Learning) Table() [][]string {
 const WorstDrawn = -1
 
 func (l Learning) drawing() drawing {
-	mark := markers[0]
-	c := curve{stroke: strokes[0], marker: mark, every: (len(l.points) + 39) / 40}
+	c := curve{stroke: strokes[0], marker: markers[0], every: (len(l.Points) + 39) / 40}
 	drawn := false
-	for _, p := range l.points {
+	for _, p := range l.Points {
 		score := p.Score
 		if !(score >= WorstDrawn) || math.IsInf(score, 0) {
 			score = math.NaN()
@@ -69,18 +45,16 @@ func (l Learning) drawing() drawing {
 		drawn = drawn || score == score
 		c.x, c.y = append(c.x, float64(p.Step)), append(c.y, score)
 	}
-	p := panel{title: "learning curve of the released model", x: axis{label: "step"}, y: axis{label: l.metric + " on the public test set"}}
+	p := panel{title: "learning curve of the released model", x: axis{label: "step"}, y: axis{label: string(l.Metric) + " on the public test set"}}
 	if drawn {
 		p.curves = []curve{c}
 	} else {
 		p.empty = "no score above " + fmt.Sprint(WorstDrawn)
 		p.x.high, p.y.high = max(1, c.x[len(c.x)-1]), 1
 	}
-	d := drawing{panels: []panel{p}}
-	name := l.metric
-	if last := l.points[len(l.points)-1]; last.Epsilon != nil {
-		name += ", epsilon " + up(*last.Epsilon) + " at the last step"
+	name := string(l.Metric)
+	if l.Epsilons != nil {
+		name += ", epsilon " + up(l.Epsilons[len(l.Epsilons)-1]) + " at the last step"
 	}
-	d.key = [][]keyEntry{{{name, strokes[0], mark}}}
-	return d
+	return drawing{panels: []panel{p}, key: [][]keyEntry{{{name, strokes[0], markers[0]}}}}
 }

@@ -26,24 +26,13 @@ type Curve struct {
 }
 
 // Figure returns the picture of a curve of scores.
-func (c *Curve) Figure(metric train.Metric) (figure.Figure, error) {
-	points := make([]figure.LearningPoint, len(c.Points))
-	for i, p := range c.Points {
-		points[i] = figure.LearningPoint{Step: p.Step, Score: p.Score}
-		if c.Epsilons != nil {
-			points[i].Epsilon = &c.Epsilons[i]
-		}
-	}
-	return figure.NewLearning(string(metric), points)
+func (c *Curve) Figure(metric train.Metric) figure.Figure {
+	return figure.Learning{Metric: metric, Points: c.Points, Epsilons: c.Epsilons}
 }
 
 // files returns the files of a curve: its numbers and its pictures.
 func (c *Curve) files(metric train.Metric) (map[string][]byte, error) {
-	f, err := c.Figure(metric)
-	if err != nil {
-		return nil, fmt.Errorf("release the learning curve: %w", err)
-	}
-	encoded, err := figure.Encode(f, "csv", "png", "svg")
+	encoded, err := figure.Encode(c.Figure(metric), "csv", "png", "svg")
 	if err != nil {
 		return nil, fmt.Errorf("release the learning curve: %w", err)
 	}

@@ -72,7 +72,7 @@ func (r *results) draw(f Figure) (figure.Figure, error) {
 			c.Panels = append(c.Panels, p)
 		}
 	}
-	return figure.NewComparison(c)
+	return c, nil
 }
 
 // series returns the points of all methods and accountings. A single run is drawn at its own epsilon.
