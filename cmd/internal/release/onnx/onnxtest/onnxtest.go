@@ -77,7 +77,7 @@ var program string
 
 // python is a process that answers requests until the tests end.
 var python = sync.OnceValues(func() (ask func(request, answer any) error, err error) {
-	command := exec.Command(filepath.Join("..", "..", "build", "python", "bin", "python"), "-B", "-c", program)
+	command := exec.Command(filepath.Join(environment(), "bin", "python"), "-B", "-c", program)
 	command.Stderr = os.Stderr
 	in, err := command.StdinPipe()
 	if err != nil {
@@ -109,10 +109,19 @@ func ask(path string, inputs map[string]Tensor) (a answer, err error) {
 	return a, err
 }
 
-// Open opens a file of a package two folders below the module's root. It skips the test without the environment.
+// environment returns the folder that python/environment makes, in the module's root.
+func environment() string {
+	root := "."
+	for _, err := os.Stat("go.mod"); err != nil; _, err = os.Stat(filepath.Join(root, "go.mod")) {
+		root = filepath.Join(root, "..")
+	}
+	return filepath.Join(root, "build", "python")
+}
+
+// Open opens a file. It skips the test without the environment.
 func Open(t testing.TB, path string) *Model {
 	t.Helper()
-	if _, err := os.Stat(filepath.Join("..", "..", "build", "python")); err != nil {
+	if _, err := os.Stat(environment()); err != nil {
 		t.Skip("no build/python, which python/environment makes: exported graphs aren't run")
 	}
 	a, err := ask(path, nil)
