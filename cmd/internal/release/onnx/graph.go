@@ -13,7 +13,6 @@ type graph struct {
 	nodes, constants []message
 	inputs, outputs  []Value
 	used             map[string]bool
-	size             int // bytes of the constants
 }
 
 // unique returns an unused name, made from the wanted one.
@@ -64,22 +63,21 @@ func (g *graph) output(v Value, kind string, operands []string, attributes ...at
 
 func (g *graph) constant(wanted string, of dtype, shape []int, raw []byte) string {
 	name := g.unique(wanted)
-	g.size += len(raw)
 	g.constants = append(g.constants, tensor(name, of, shape, raw))
 	return name
 }
 
 func (g *graph) floats(shape []int, values ...float32) string {
-	return g.constant("/float", float, shape, floatBytes(values))
+	return g.constant("/float", float, shape, little(values))
 }
 
 // double adds a single number in double precision.
 func (g *graph) double(v float64) string {
-	return g.constant("/double", double, nil, doubleBytes([]float64{v}))
+	return g.constant("/double", double, nil, little(v))
 }
 
 func (g *graph) ints(values ...int64) string {
-	return g.constant("/int64", int64s, []int{len(values)}, intBytes(values))
+	return g.constant("/int64", int64s, []int{len(values)}, little(values))
 }
 
 func (g *graph) cast(x string, to dtype) string {

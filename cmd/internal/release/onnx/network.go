@@ -42,7 +42,7 @@ func (n *network) layer(l networks.Layer, x string) (string, error) {
 
 func (n *network) parameter(l networks.Layer, part string) string {
 	p := n.parameters[l.Name+"."+part]
-	return n.constant(p.Name, float, p.Shape, floatBytes(p.Values))
+	return n.constant(p.Name, float, p.Shape, little(p.Values))
 }
 
 // activate returns the tempered sigmoid of x.

@@ -1,52 +1,18 @@
 package onnx
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/dptrain/dptrain/datasets/table"
 )
-
-// schema is a table's schema in model.json: see docs/model-format.md.
-type schema struct {
-	Label struct {
-		Clip  *clip  `json:"clip"`
-		Scale *scale `json:"scale"`
-	} `json:"label"`
-	Columns []column `json:"columns"`
-}
-
-type column struct {
-	Name       string          `json:"name"`
-	Shape      []int           `json:"shape"`
-	Categories []string        `json:"categories"`
-	Clip       *clip           `json:"clip"`
-	Scale      *scale          `json:"scale"`
-	Missing    *missing        `json:"missing"`
-	Text       json.RawMessage `json:"text"`
-}
-
-type clip struct {
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-}
-
-type scale struct {
-	Shift   float64 `json:"shift"`
-	Divisor float64 `json:"divisor"`
-}
-
-type missing struct {
-	Fill      float64  `json:"fill"`
-	Indicator bool     `json:"indicator"`
-	Words     []string `json:"words"`
-}
 
 // maxColumns bounds the inputs of a graph, each of which takes several operators.
 const maxColumns = 10_000
 
 // columns adds an input for each column, and returns the samples that they make.
-func (g *graph) columns(s *schema, shape []int) (string, error) {
+func (g *graph) columns(s *table.Schema, shape []int) (string, error) {
 	if len(s.Columns) > maxColumns {
 		return "", fmt.Errorf("%d columns; a graph has up to %d inputs: export it with one input of encoded samples", len(s.Columns), maxColumns)
 	}
@@ -73,7 +39,7 @@ func (g *graph) columns(s *schema, shape []int) (string, error) {
 
 // categories returns the one-hot values [N, categories] of positions. A runtime fails at a position that isn't in the
 // list. Gather counts negative positions from the end, so they are first replaced by the position after the list.
-func (g *graph) categories(c column) string {
+func (g *graph) categories(c table.Column) string {
 	position := g.input(c.Name, int64s, positionIn(c.Categories))
 	all := make([]int64, len(c.Categories))
 	for i := range all {
@@ -87,8 +53,8 @@ func (g *graph) categories(c column) string {
 }
 
 // numbers returns the values [N, width] of a column and, if it has single values, of its indicator.
-func (g *graph) numbers(c column) []string {
-	x := g.input(c.Name, double, c.meaning(), c.Shape...)
+func (g *graph) numbers(c table.Column) []string {
+	x := g.input(c.Name, double, meaning(c), c.Shape...)
 	if len(c.Shape) == 0 {
 		x = g.unsqueeze(x, 1)
 	} else {
@@ -100,7 +66,7 @@ func (g *graph) numbers(c column) []string {
 		nothing = g.op("IsNaN", []string{given})
 	}
 	if c.Missing != nil {
-		for _, w := range c.Missing.numbers() {
+		for _, w := range numericWords(c.Missing.Words) {
 			nothing = g.op("Or", []string{nothing, g.op("Equal", []string{given, g.double(w)})})
 		}
 		x = g.op("Where", []string{nothing, g.double(c.Missing.Fill), x})
@@ -123,14 +89,14 @@ func (g *graph) numbers(c column) []string {
 	return []string{x, indicator}
 }
 
-func (g *graph) clip(x string, c clip) string {
+func (g *graph) clip(x string, c table.Range) string {
 	return g.op("Clip", []string{x, g.double(c.Low), g.double(c.High)})
 }
 
-// numbers returns the words that are numbers, such as -999: a cell may have any notation of them. Other words can't
-// occur in a column of doubles.
-func (m missing) numbers() (out []float64) {
-	for _, w := range m.Words {
+// numericWords returns the words that are numbers, such as -999: a cell may have any notation of them. Other words
+// can't occur in a column of doubles.
+func numericWords(words []string) (out []float64) {
+	for _, w := range words {
 		if v, err := strconv.ParseFloat(w, 64); err == nil && strings.Trim(w, "0123456789.+-eE") == "" {
 			out = append(out, v)
 		}
@@ -139,10 +105,9 @@ func (m missing) numbers() (out []float64) {
 }
 
 // meaning explains the input of a column of numbers.
-func (c column) meaning() string {
-	said := []string{"in the unit of the file"}
+func meaning(c table.Column) string {
 	if c.Missing != nil {
-		said = append(said, "NaN if missing")
+		return "in the unit of the file; NaN if missing"
 	}
-	return strings.Join(said, "; ")
+	return "in the unit of the file"
 }

@@ -1,9 +1,6 @@
 package onnx
 
-import (
-	"encoding/binary"
-	"math"
-)
+import "encoding/binary"
 
 // message is an encoded message of Protocol Buffers. onnx.proto has the numbers of fields.
 type message []byte
@@ -51,26 +48,11 @@ func tensor(name string, of dtype, shape []int, raw []byte) message {
 	return m
 }
 
-func floatBytes(values []float32) []byte {
-	raw := make([]byte, 0, 4*len(values))
-	for _, v := range values {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
-	}
-	return raw
-}
-
-func doubleBytes(values []float64) []byte {
-	raw := make([]byte, 0, 8*len(values))
-	for _, v := range values {
-		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
-	}
-	return raw
-}
-
-func intBytes(values []int64) []byte {
-	raw := make([]byte, 0, 8*len(values))
-	for _, v := range values {
-		raw = binary.LittleEndian.AppendUint64(raw, uint64(v))
+// little returns numbers as little-endian bytes.
+func little(values any) []byte {
+	raw, err := binary.Append(nil, binary.LittleEndian, values)
+	if err != nil {
+		panic(err) // for values without a fixed size, which no caller has
 	}
 	return raw
 }
