@@ -46,8 +46,8 @@ func newReproduceCommand(g *global) *cobra.Command {
 	opts := reproduceOptions{selection: paper.PaperSelection()}
 	cmd := &cobra.Command{
 		Use:   "reproduce [NAME]...",
-		Short: "Reproduce the paper's figures and tables",
-		Long: `Reproduce the figures and tables of Koskela and Kulkarni, "Practical
+		Short: "Reproduce the paper's figures",
+		Long: `Reproduce the figures of Koskela and Kulkarni, "Practical
 Differentially Private Hyperparameter Tuning with Subsampling": train what they
 need, draw them, and compare them with what the paper says, on one page. NAME is
 a figure's label in the paper. Without a name it is all of them:
@@ -325,7 +325,7 @@ func (g *global) draw(ctx context.Context, store *campaign.Store, opts *reproduc
 		d := store.Description
 		r.Page, err = paper.Write(ctx, opts.out, paper.Input{
 			Figures: chosen, Selection: opts.selection, Results: results, Noise: noise, Program: engines.Current().String(),
-			Quick: d.Scale.String(), Epochs: d.Scale.Epochs, Trials: d.Scale.Trials, Seeded: d.Seed != nil, Seed: d.Seed,
+			Quick: d.Scale.String(), Epochs: d.Scale.Epochs, Trials: d.Scale.Trials, Seed: d.Seed,
 			Bounds: bounds,
 		})
 		return r, err

@@ -20,7 +20,7 @@ type Figure struct {
 func (f Figure) Trains() bool { return f.Optimizer != "" }
 
 // Bounds reports whether a figure shows bounds, which take a minute to compute: see [Input].
-func (f Figure) Bounds() bool { return f.Label == boundsLabel }
+func (f Figure) Bounds() bool { return f.Label == "compare_dp_bounds" }
 
 // Selection says which cells a figure shows, and how often each is repeated.
 type Selection struct {

@@ -44,8 +44,9 @@ func (f Figure) rules() []rule {
 	}
 	tuned := f.tuning()
 	var rules []rule
-	claim := func(name, sentence, source, here string, judge func(r *results, accounting string) []Finding) {
+	claim := func(name, sentence, source, here string, judge func(r *results, accounting string) []Finding) *rule {
 		rules = append(rules, rule{Claim: Claim{Label: f.Label + "/" + name, Figure: f.Label, Sentence: sentence, Source: source, Here: here}, judge: judge})
+		return &rules[len(rules)-1]
 	}
 	variants := []campaign.Method{campaign.Variant1, campaign.Variant2}
 	detailedOnly := f.Detailed && f.Optimizer == "dp-adam" && f.Space == campaign.All // has no summary figure
@@ -69,11 +70,29 @@ func (f Figure) rules() []rule {
 			claim("accuracy_v2_above_v1", sentence, source, allAccuracies,
 				tuned.ordering(percent, campaign.Variant2, campaign.Variant1, " percentage points"))
 		}
-		rules = append(rules, f.numbers()...)
+		fewer, mu := 6., "μ = 15"
+		if tuned.space == campaign.All {
+			fewer, mu = 8, "μ = 45"
+		}
+		sentence := fmt.Sprintf("With %s and q = 0.1 the baseline requires μ/(μq + 1), about %v, times more gradient evaluations than the paper's method.", mu, fewer)
+		claim("gradients_expected", sentence, savings, "expected gradients with these presets; the formula is variant 2's, and variant 1 takes slightly fewer",
+			tuned.fewerExpected(fewer)).exact = true
+		claim("gradients_drawn", sentence, savings, "gradients that these runs of the baseline and variant 2 computed, by the trials that they drew; the paper speaks of expectations",
+			tuned.fewerDrawn(fewer))
+		for _, c := range []struct {
+			tuned   tuning
+			dataset string
+			times   float64
+		}{{tuning{"dp-sgd", campaign.Rate}, "cifar-10", 6.06}, {tuning{"dp-adam", campaign.Rate}, "fashion-mnist", 9.03}} {
+			if c.tuned == tuned {
+				claim("time_"+c.dataset, fmt.Sprintf("On %s the baseline's average training time is %v times that of the fastest of the variants.", DatasetName(c.dataset), c.times), detail, "",
+					tuned.slower(c.dataset, c.times)).note = timesDiffer
+			}
+		}
 	}
 	if f.Detailed {
-		for _, m := range variants {
-			claim("noise_"+string(m)+"_below_baseline", fmt.Sprintf("%s injects significantly smaller noise than the baseline for all ε regimes.", sentenceCase(m.String())), detail, "",
+		for i, m := range variants {
+			claim("noise_"+string(m)+"_below_baseline", fmt.Sprintf("Variant %d injects significantly smaller noise than the baseline for all ε regimes.", i+1), detail, "",
 				tuned.ordering(noise, campaign.Baseline, m, ""))
 		}
 		if tuned.space == campaign.Rate {
@@ -83,49 +102,6 @@ func (f Figure) rules() []rule {
 	}
 	if f.Label == "figure_tune_all" {
 		claim("noise_above_rate_tuning", "The noise levels are higher than in the figure where the rate alone is tuned (figure_tune_lr_dp_sgd).", takeaways, "mean noise multipliers of each method on each data set at each ε", noisier)
-	}
-	return rules
-}
-
-// numbers returns the claims that give a number.
-func (f Figure) numbers() []rule {
-	tuned := f.tuning()
-	var rules []rule
-	fewer, mu := 6., "μ = 15"
-	if tuned.space == campaign.All {
-		fewer, mu = 8, "μ = 45"
-	}
-	sentence := fmt.Sprintf("With %s and q = 0.1 the baseline requires μ/(μq + 1), about %v, times more gradient evaluations than the paper's method.", mu, fewer)
-	rules = append(rules, rule{
-		Claim: Claim{
-			Label: f.Label + "/gradients_expected", Figure: f.Label, Source: savings, Sentence: sentence,
-			Here: "expected gradients with these presets; the formula is variant 2's, and variant 1 takes slightly fewer",
-		},
-		exact: true,
-		judge: func(r *results, _ string) []Finding { return tuned.fewerExpected(r, fewer) },
-	}, rule{
-		Claim: Claim{
-			Label: f.Label + "/gradients_drawn", Figure: f.Label, Source: savings, Sentence: sentence,
-			Here: "gradients that these runs of the baseline and variant 2 computed, by the trials that they drew; the paper speaks of expectations",
-		},
-		judge: func(r *results, accounting string) []Finding { return tuned.fewerDrawn(r, accounting, fewer) },
-	})
-	for _, c := range []struct {
-		tuned   tuning
-		dataset string
-		times   float64
-	}{{tuning{"dp-sgd", campaign.Rate}, "cifar-10", 6.06}, {tuning{"dp-adam", campaign.Rate}, "fashion-mnist", 9.03}} {
-		if c.tuned != tuned {
-			continue
-		}
-		rules = append(rules, rule{
-			Claim: Claim{
-				Label: f.Label + "/time_" + c.dataset, Figure: f.Label, Source: detail,
-				Sentence: fmt.Sprintf("On %s the baseline's average training time is %v times that of the fastest of the variants.", DatasetName(c.dataset), c.times),
-			},
-			note:  timesDiffer,
-			judge: func(r *results, accounting string) []Finding { return tuned.slower(r, accounting, c.dataset, c.times) },
-		})
 	}
 	return rules
 }
@@ -187,19 +163,11 @@ func (tuned tuning) cheaper(m campaign.Method) func(*results, string) []Finding 
 		}
 		var found []Finding
 		for _, dataset := range r.judged() {
-			one := []string{accounting}
-			baseline, variant := r.pooled(tuned, dataset, campaign.Baseline, one, q), r.pooled(tuned, dataset, m, one, q)
-			f := about(DatasetName(dataset), baseline, variant, 1)
-			if f.Verdict != NoRuns {
-				f.Verdict = Open
-				f.Seen = fixed(f.value, 2) + unit
-				if f.interval.Missing == "" {
-					f.Verdict = beyond(f.interval, 1)
-					f.against = tail(baseline, variant, 1, f.value)
-					f.Seen += " " + f.interval.text(2)
-				} else {
-					f.Seen += " (" + f.interval.Missing + ")"
-				}
+			baseline, variant := r.pooled(tuned, dataset, campaign.Baseline, q, accounting), r.pooled(tuned, dataset, m, q, accounting)
+			f := quotient(DatasetName(dataset), baseline, variant, unit)
+			if f.interval.Missing == "" {
+				f.Verdict = beyond(f.interval, 1)
+				f.against = tail(baseline, variant, 1, f.value)
 			}
 			found = append(found, f)
 		}
@@ -208,45 +176,50 @@ func (tuned tuning) cheaper(m campaign.Method) func(*results, string) []Finding 
 }
 
 // fewerExpected compares the ratio of gradients, of the baseline to variant 2, with the paper's. It takes no runs.
-func (tuned tuning) fewerExpected(r *results, paper float64) []Finding {
-	var found []Finding
-	for _, dataset := range r.judged() {
-		w, err := r.workload(dataset, tuned)
-		if err != nil {
-			continue // a data set without a preset has no expectation
+func (tuned tuning) fewerExpected(paper float64) func(*results, string) []Finding {
+	return func(r *results, _ string) []Finding {
+		var found []Finding
+		for _, dataset := range r.judged() {
+			w, err := r.workload(dataset, tuned)
+			if err != nil {
+				continue // a data set without a preset has no expectation
+			}
+			exact := w.expected(campaign.Baseline) / w.expected(campaign.Variant2)
+			f := Finding{Where: DatasetName(dataset), value: exact, Seen: fixed(exact, 2) + " times, exactly", Verdict: NotSeen, interval: Interval{Missing: "exact"}}
+			if math.Abs(exact/paper-1) <= margin {
+				f.Verdict = Seen
+			}
+			found = append(found, r.smaller(f))
 		}
-		exact := w.expected(campaign.Baseline) / w.expected(campaign.Variant2)
-		f := Finding{Where: DatasetName(dataset), value: exact, Seen: fixed(exact, 2) + " times, exactly", Verdict: NotSeen, interval: Interval{Missing: "exact"}}
-		if math.Abs(exact/paper-1) <= margin {
-			f.Verdict = Seen
-		}
-		found = append(found, r.smaller(f))
+		return found
 	}
-	return found
 }
 
 // fewerDrawn compares the same ratio of the gradients that runs computed.
-func (tuned tuning) fewerDrawn(r *results, accounting string, paper float64) []Finding {
-	var found []Finding
-	one := []string{accounting}
-	for _, dataset := range r.judged() {
-		baseline, variant := r.pooled(tuned, dataset, campaign.Baseline, one, gradients), r.pooled(tuned, dataset, campaign.Variant2, one, gradients)
-		found = append(found, r.smaller(about(DatasetName(dataset), baseline, variant, paper)))
+func (tuned tuning) fewerDrawn(paper float64) func(*results, string) []Finding {
+	return func(r *results, accounting string) []Finding {
+		var found []Finding
+		for _, dataset := range r.judged() {
+			baseline, variant := r.pooled(tuned, dataset, campaign.Baseline, gradients, accounting), r.pooled(tuned, dataset, campaign.Variant2, gradients, accounting)
+			found = append(found, r.smaller(about(DatasetName(dataset), baseline, variant, paper)))
+		}
+		return found
 	}
-	return found
 }
 
 // slower compares a ratio of times with the paper's.
-func (tuned tuning) slower(r *results, accounting, dataset string, paper float64) []Finding {
-	one := []string{accounting}
-	s, ok := r.speedup(tuned, dataset, accounting, seconds)
-	if !ok {
-		return []Finding{Finding{Where: DatasetName(dataset)}.without()}
+func (tuned tuning) slower(dataset string, paper float64) func(*results, string) []Finding {
+	return func(r *results, accounting string) []Finding {
+		s, ok := r.speedup(tuned, dataset, accounting, seconds)
+		if !ok {
+			return []Finding{Finding{Where: DatasetName(dataset)}.without()}
+		}
+		if r.seeded {
+			return []Finding{{Where: DatasetName(dataset), Seen: "times are in tables/times alone: they can't be repeated, as a seeded campaign's page must be", Verdict: Open, value: math.NaN(), interval: Interval{Missing: "in tables/times"}}}
+		}
+		baseline, variant := r.pooled(tuned, dataset, campaign.Baseline, seconds, accounting), r.pooled(tuned, dataset, s.variant, seconds, accounting)
+		return []Finding{r.smaller(about(DatasetName(dataset), baseline, variant, paper))}
 	}
-	if r.seeded {
-		return []Finding{{Where: DatasetName(dataset), Seen: "times are in tables/times alone: they can't be repeated, as a seeded campaign's page must be", Verdict: Open, value: math.NaN(), interval: Interval{Missing: "in tables/times"}}}
-	}
-	return []Finding{r.smaller(about(DatasetName(dataset), r.pooled(tuned, dataset, campaign.Baseline, one, seconds), r.pooled(tuned, dataset, s.variant, one, seconds), paper))}
 }
 
 // smaller leaves a finding open if runs are smaller than the paper's: its numbers don't hold for fewer trials.
@@ -286,11 +259,4 @@ func (r *results) outcomes(f Figure) []Outcome {
 		}
 	}
 	return all
-}
-
-func sentenceCase(text string) string {
-	if text == "" {
-		return ""
-	}
-	return string(text[0]-'a'+'A') + text[1:]
 }

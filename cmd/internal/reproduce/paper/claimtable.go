@@ -7,14 +7,11 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 )
 
-// claimsTable lists claims with their verdicts. Its CSV file has every comparison.
+// claimsTable lists every comparison. The page has them beside the figures.
 func claimsTable(outcomes []Outcome) Table {
 	t := Table{Name: "claims"}
-	t.Title = "What the paper says, and what was seen"
-	t.Columns = []string{"figure", "the paper says", "accounting", "verdict", "seen"}
 	t.Numbers = [][]string{{"claim", "figure", "accounting", "verdict_of_claim", "where", "verdict", "value", "low", "high", "runs_a", "runs_b", "p_against"}}
 	for _, o := range outcomes {
-		t.Rows = append(t.Rows, []string{o.Figure, o.Sentence, o.Accounting, string(o.Verdict), o.Summary()})
 		for _, f := range o.Findings {
 			t.Numbers = append(t.Numbers, []string{
 				o.Label, o.Figure, o.Accounting, string(o.Verdict), f.Where, string(f.Verdict), number(f.value),
@@ -22,7 +19,6 @@ func claimsTable(outcomes []Outcome) Table {
 			})
 		}
 	}
-	t.Notes = []string{multiplicity(outcomes)}
 	return t
 }
 

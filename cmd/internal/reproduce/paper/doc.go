@@ -1,7 +1,6 @@
 // Package paper knows what the paper's experiments show: Koskela and Kulkarni, "Practical Differentially Private
-// Hyperparameter Tuning with Subsampling". [Figures] lists its figures, with the cells of a campaign that each needs,
-// and [Tables] its tables. [Write] draws them from a campaign's results, compares them with what the paper says, and
-// writes one HTML page; [Draw] draws a single figure.
+// Hyperparameter Tuning with Subsampling". [Figures] lists its figures, with the cells of a campaign that each needs.
+// [Write] draws them from a campaign's results, compares them with what the paper says, and writes one HTML page.
 //
 // A [Claim] is a sentence of the paper, and an [Outcome] its verdict by one accounting. Which of two means is larger is
 // judged by their difference with Welch's interval, a number by a ratio of means with Fieller's. A [Verdict] follows

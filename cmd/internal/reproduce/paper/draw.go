@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -36,20 +35,8 @@ func (f Figure) columns() []column {
 	return []column{accuracyColumn, noiseColumn, rateColumn}
 }
 
-// Draw returns a figure that needs runs, from their results. Cells without a result leave gaps. The error wraps
-// [ErrResults] if the results contradict each other.
-func Draw(f Figure, s Selection, given []campaign.Result) (figure.Figure, error) {
-	r, err := collect(s, given)
-	if err != nil {
-		return nil, err
-	}
-	return r.draw(f)
-}
-
+// draw returns a figure that needs runs. Cells without a result leave gaps.
 func (r *results) draw(f Figure) (figure.Figure, error) {
-	if !f.Trains() {
-		return nil, fmt.Errorf("%w: figure %s is made of bounds, not of runs", ErrResults, f.Label)
-	}
 	numbers, err := r.numbers(f)
 	if err != nil {
 		return nil, err

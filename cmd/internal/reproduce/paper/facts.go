@@ -71,74 +71,18 @@ func (r *results) facts(in Input) []fact {
 	}
 	facts := []fact{
 		{"data sets", strings.Join(names, ", ")},
-		{"epsilon", list(r.Epsilons, ", ") + " for tuning and final training together" + r.delta()},
+		{"epsilon", list(r.Epsilons, ", ") + " for tuning and final training together"},
 		{"accountings", strings.Join(r.Accountings, ", ")},
 		{"repetitions", most + fmt.Sprintf("%d of each cell", r.Repetitions)},
 		{"trained by", distinct(func(r campaign.Result) string { return r.MadeBy })},
 		{"on", distinct(func(r campaign.Result) string { return r.Machine })},
 	}
 	if r.seeded {
-		facts = append(facts, fact{"randomness", r.seeds(in)})
+		facts = append(facts, fact{"randomness", fmt.Sprintf("seed %d of the campaign, from which those of the runs follow", *in.Seed)})
 	} else {
-		facts = append(facts, fact{"randomness", "of the operating system, a key of its own for each run"})
-		if days := r.days(); days != "" {
-			facts = append(facts, fact{"days", days})
-		}
+		facts = append(facts, fact{"randomness", "of the operating system, a key of its own for each run"},
+			fact{"begun on", distinct(func(r campaign.Result) string { return r.Day })})
 	}
 	facts = append(facts, fact{"figures by", in.Program})
 	return slices.DeleteFunc(facts, func(f fact) bool { return f.Text == "" })
-}
-
-// delta names the deltas of runs: one, unless something is wrong.
-func (r *results) delta() string {
-	found := map[float64]bool{}
-	for _, result := range r.all {
-		found[result.Delta] = true
-	}
-	if len(found) == 0 {
-		return ""
-	}
-	text := list(slices.Sorted(maps.Keys(found)), ", ")
-	return ", at delta " + strings.ReplaceAll(text, "1e-05", "10⁻⁵")
-}
-
-// days returns the first and the last day on which a run began.
-func (r *results) days() string {
-	var days []string
-	for _, result := range r.all {
-		if result.Day != "" {
-			days = append(days, result.Day)
-		}
-	}
-	if len(days) == 0 {
-		return ""
-	}
-	first, last := slices.Min(days), slices.Max(days)
-	if first == last {
-		return first
-	}
-	return first + " to " + last
-}
-
-// seeds describes the source of the random draws.
-func (r *results) seeds(in Input) string {
-	without := 0
-	distinct := map[uint64]bool{}
-	for _, result := range r.all {
-		if result.Seed == nil {
-			without++
-		} else {
-			distinct[*result.Seed] = true
-		}
-	}
-	text := fmt.Sprintf("%s seeds, which the runs' folders have", release.Grouped(len(distinct)))
-	if in.Seed != nil {
-		text = fmt.Sprintf("seed %d of the campaign, from which those of the runs follow", *in.Seed)
-	} else if all := slices.Sorted(maps.Keys(distinct)); len(all) <= 12 {
-		text = strings.TrimSpace("seeds " + strings.Trim(fmt.Sprint(all), "[]"))
-	}
-	if without > 0 {
-		text += fmt.Sprintf("; the operating system's for %s runs", release.Grouped(without))
-	}
-	return text
 }

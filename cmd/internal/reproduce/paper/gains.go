@@ -9,7 +9,7 @@ import (
 
 // gainsTable compares accuracies by best accounting and by the paper's, at equal epsilon. False means one is missing.
 func (r *results) gainsTable(figures []Figure) (Table, bool) {
-	t := Table{Name: "accounting_gains"}
+	t := Table{Name: "accounting_gains", Texts: 2}
 	if !slices.Contains(r.Accountings, "best") || !slices.Contains(r.Accountings, "paper") {
 		return t, false
 	}
@@ -40,6 +40,6 @@ func (r *results) gainsTable(figures []Figure) (Table, bool) {
 			}
 		}
 	}
-	t.Notes = []string{"Welch's intervals of 95 %, in brackets, each by itself; none where a cell has one run. Both accountings prove the same epsilon; best needs less noise for it."}
+	t.Note = "Welch's intervals of 95 %, in brackets, each by itself; none where a cell has one run. Both accountings prove the same epsilon; best needs less noise for it."
 	return t, true
 }

@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -72,23 +71,4 @@ func list(values []float64, between string) string {
 		texts = append(texts, number(v))
 	}
 	return strings.Join(texts, between)
-}
-
-// powers prints rates as powers of ten whose exponents have equal distances, or else all of them.
-func powers(rates []float64) string {
-	var exponents []float64
-	for _, r := range rates {
-		exponents = append(exponents, -math.Round(20*math.Log10(r))/20)
-	}
-	for i, e := range exponents {
-		step := exponents[0] - exponents[min(1, len(exponents)-1)]
-		if math.Abs(math.Pow(10, -e)/rates[i]-1) > 1e-12 || math.Abs(exponents[0]-float64(i)*step-e) > 1e-12 {
-			return list(rates, ", ")
-		}
-	}
-	if len(exponents) < 4 {
-		return list(rates, ", ")
-	}
-	text := fmt.Sprintf("10⁻ⁱ, i = %s, %s, …, %s", number(exponents[0]), number(exponents[1]), number(exponents[len(exponents)-1]+0))
-	return strings.ReplaceAll(text, " -", " −") + fmt.Sprintf(" (%d)", len(rates))
 }

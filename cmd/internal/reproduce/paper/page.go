@@ -40,8 +40,8 @@ type page struct {
 	Verdicts []verdictCount
 	Multiple string
 	Figures  []pageFigure
-	Tables   []pageTable
-	Gains    *pageTable
+	Tables   []Table
+	Gains    *Table
 	Differs  []string
 }
 
@@ -69,30 +69,12 @@ type pageClaim struct {
 	Note     string
 }
 
-type pageTable struct {
-	Table
-	Right []bool
-}
-
 // maxMissing is the maximum number of missing cells that a page lists.
 const maxMissing = 40
 
 func newPage(in Input, r *results, drawn []drawnFigure, tables []Table, outcomes []Outcome) page {
 	p := page{Quick: in.Quick, Seeded: r.seeded, Program: in.Program, Runs: len(r.all), Facts: r.facts(in), Multiple: multiplicity(outcomes), Differs: differs(r.Accountings)}
-	var others []string
-	for _, d := range r.Datasets {
-		if !slices.Contains(Datasets(), d) {
-			others = append(others, DatasetName(d))
-		}
-	}
-	p.Others = strings.Join(others, " and ")
-	var absent []string
-	for _, d := range Datasets() {
-		if !slices.Contains(r.Datasets, d) {
-			absent = append(absent, DatasetName(d))
-		}
-	}
-	p.Absent = strings.Join(absent, " and ")
+	p.Others, p.Absent = without(r.Datasets, Datasets()), without(Datasets(), r.Datasets)
 	count := map[Verdict]int{}
 	for _, o := range outcomes {
 		count[o.Verdict]++
@@ -109,17 +91,26 @@ func newPage(in Input, r *results, drawn []drawnFigure, tables []Table, outcomes
 		p.Figures = append(p.Figures, r.pageFigure(d, outcomes))
 	}
 	for _, t := range tables {
-		if t.Name == "results" || t.Name == "times" && r.seeded {
-			continue
+		switch {
+		case t.Rows == nil || t.Name == "times" && r.seeded:
+		case t.Name == "accounting_gains":
+			p.Gains = &t
+		default:
+			p.Tables = append(p.Tables, t)
 		}
-		shown := pageTable{t, t.RightAligned()}
-		if t.Name == "accounting_gains" {
-			p.Gains = &shown
-			continue
-		}
-		p.Tables = append(p.Tables, shown)
 	}
 	return p
+}
+
+// without names the data sets that aren't among others.
+func without(datasets, others []string) string {
+	var names []string
+	for _, d := range datasets {
+		if !slices.Contains(others, d) {
+			names = append(names, DatasetName(d))
+		}
+	}
+	return strings.Join(names, " and ")
 }
 
 func (p page) render() ([]byte, error) {

@@ -1,8 +1,6 @@
 package paper
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -10,9 +8,6 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 )
-
-// ErrResults reports results that no figure can be made of.
-var ErrResults = errors.New("invalid results")
 
 // results has the results of a selection by cell, in the order of repetitions.
 type results struct {
@@ -34,62 +29,15 @@ func (r *results) judged() []string {
 // full reports whether runs have the paper's size.
 func (r *results) full() bool { return r.epochs == 1 && r.trials == 1 }
 
-// collect keeps the results of a selection. The error wraps [ErrResults] if there are two of one job, or if a number
-// isn't one.
-func collect(s Selection, given []campaign.Result) (*results, error) {
-	r := &results{Selection: s, byCell: map[campaign.Cell][]campaign.Result{}, epochs: 1, trials: 1}
-	seen := map[campaign.Job]bool{}
+func collect(s Selection, given []campaign.Result) *results {
+	r := &results{Selection: s, byCell: map[campaign.Cell][]campaign.Result{}, all: given, epochs: 1, trials: 1}
 	for _, result := range given {
-		if seen[result.Job] {
-			return nil, fmt.Errorf("%w: two of run %s; leave one of them out", ErrResults, result.Job.Name())
-		}
-		seen[result.Job] = true
-		if !s.has(result.Job) {
-			continue
-		}
-		if err := check(result); err != nil {
-			return nil, err
-		}
 		r.byCell[result.Cell] = append(r.byCell[result.Cell], result)
-		r.seeded = r.seeded || result.Seed != nil
-		r.all = append(r.all, result)
 	}
 	for _, list := range r.byCell {
 		slices.SortFunc(list, func(a, b campaign.Result) int { return a.Repetition - b.Repetition })
 	}
-	return r, nil
-}
-
-// has reports whether a job is among those that the selection's figures need.
-func (s Selection) has(j campaign.Job) bool {
-	return slices.Contains(s.Datasets, j.Dataset) && slices.Contains(s.Epsilons, j.Epsilon) &&
-		slices.Contains(s.Accountings, j.Accounting) && slices.Contains(campaign.Methods(), j.Method) &&
-		j.Repetition >= 1 && j.Repetition <= s.Repetitions
-}
-
-// check returns an error for a number that no run can have.
-func check(r campaign.Result) error {
-	for _, v := range []struct {
-		name  string
-		value float64
-		low   float64
-		high  float64
-	}{
-		{"accuracy", r.Accuracy, 0, 1},
-		{"epsilon", r.Epsilon, 0, math.MaxFloat64},
-		{"noise multiplier", r.NoiseMultiplier, 0, math.MaxFloat64},
-		{"learning rate", r.LearningRate, 0, math.MaxFloat64},
-		{"tuned learning rate", r.TunedLearningRate, 0, math.MaxFloat64},
-		{"sampling rate", r.SamplingRate, 0, 1},
-		{"number of trials", float64(r.Trials), 0, math.MaxFloat64},
-		{"training time", r.Seconds, 0, math.MaxFloat64},
-		{"number of gradients", r.Gradients, 0, math.MaxFloat64},
-	} {
-		if !(v.value >= v.low && v.value <= v.high) {
-			return fmt.Errorf("%w: run %s has %s %v", ErrResults, r.Job.Name(), v.name, v.value)
-		}
-	}
-	return nil
+	return r
 }
 
 // tuning is an optimizer and a space, which a figure tunes on each data set.
@@ -166,7 +114,7 @@ func (r *results) of(c campaign.Cell, q quantity) sample {
 // pooled returns a quantity of a method's runs at all epsilons. The cost of training hardly depends on epsilon: neither
 // the number of trials nor their candidates do. The epochs of the final run may, if they are tuned, which widens the
 // intervals.
-func (r *results) pooled(tuned tuning, dataset string, m campaign.Method, accountings []string, q quantity) sample {
+func (r *results) pooled(tuned tuning, dataset string, m campaign.Method, q quantity, accountings ...string) sample {
 	var s sample
 	for _, accounting := range accountings {
 		for _, e := range r.Epsilons {
@@ -187,10 +135,10 @@ type speedup struct {
 // without runs of both.
 func (r *results) speedup(tuned tuning, dataset, accounting string, q quantity) (speedup, bool) {
 	best := speedup{}
-	baseline := r.pooled(tuned, dataset, campaign.Baseline, []string{accounting}, q)
+	baseline := r.pooled(tuned, dataset, campaign.Baseline, q, accounting)
 	for _, m := range []campaign.Method{campaign.Variant1, campaign.Variant2} {
 		s := speedup{variant: m}
-		s.ratio, s.interval = ratio(baseline, r.pooled(tuned, dataset, m, []string{accounting}, q))
+		s.ratio, s.interval = ratio(baseline, r.pooled(tuned, dataset, m, q, accounting))
 		if s.ratio > best.ratio && !math.IsInf(s.ratio, 0) { // NaN isn't
 			best = s
 		}

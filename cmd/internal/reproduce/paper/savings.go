@@ -8,7 +8,7 @@ import (
 
 // savingsTable compares the numbers of gradients that methods compute: expected, and in runs.
 func (r *results) savingsTable(figures []Figure) (Table, error) {
-	t := Table{Name: "savings"}
+	t := Table{Name: "savings", Texts: 2}
 	t.Title = "Gradients of single samples that were computed, in millions"
 	t.Columns = []string{"tuned", "data", "μ", "variant 1", "drawn", "variant 2", "drawn", "baseline", "drawn", "baseline /v. 1", "drawn", "baseline /v. 2", "drawn"}
 	t.Numbers = [][]string{{
@@ -22,10 +22,10 @@ func (r *results) savingsTable(figures []Figure) (Table, error) {
 				return t, err
 			}
 			row := []string{tuned.String(), DatasetName(dataset), number(w.Privacy.MeanRepetitions)}
-			baseline := r.pooled(tuned, dataset, campaign.Baseline, r.Accountings, gradients)
+			baseline := r.pooled(tuned, dataset, campaign.Baseline, gradients, r.Accountings...)
 			var ratios []string
 			for _, m := range []campaign.Method{campaign.Variant1, campaign.Variant2, campaign.Baseline} {
-				drawn := r.pooled(tuned, dataset, m, r.Accountings, gradients)
+				drawn := r.pooled(tuned, dataset, m, gradients, r.Accountings...)
 				row = append(row, millions(w.expected(m)), millions(drawn.mean()))
 				line := []string{string(tuned.space), tuned.optimizer, dataset, number(w.Privacy.MeanRepetitions), string(m), number(w.expected(m)), strconv.Itoa(len(drawn)), number(drawn.mean()), number(drawn.standardError())}
 				if m == campaign.Baseline {
@@ -40,15 +40,13 @@ func (r *results) savingsTable(figures []Figure) (Table, error) {
 			t.Rows = append(t.Rows, append(row, ratios...))
 		}
 	}
-	t.Notes = []string{
-		"Expected: E(μqn+(1−q)n) for variant 1, E(μqn+n) for variant 2, Eμn for the baseline, with E the epochs, averaged over the grid where they are tuned, also for the final run, which has those of its best trial. Drawn: the mean over all runs, given their numbers of trials and their candidates.",
-	}
+	t.Note = "Expected: E(μqn+(1−q)n) for variant 1, E(μqn+n) for variant 2, Eμn for the baseline, with E the epochs, averaged over the grid where they are tuned, also for the final run, which has those of its best trial. Drawn: the mean over all runs, given their numbers of trials and their candidates."
 	return t, nil
 }
 
 // timesTable compares the times that training took. They can't be repeated to the byte.
 func (r *results) timesTable(figures []Figure) Table {
-	t := Table{Name: "times"}
+	t := Table{Name: "times", Texts: 3}
 	t.Title = "Seconds of training, summed over trials and final run"
 	t.Columns = []string{"tuned", "data", "accounting", "variant 1", "variant 2", "baseline", "single run", "baseline / faster variant", "95 % interval"}
 	t.Numbers = [][]string{{"tuned", "optimizer", "dataset", "accounting", "method", "runs", "seconds_mean", "seconds_standard_error", "ratio_of_baseline", "ratio_low", "ratio_high"}}
@@ -58,7 +56,7 @@ func (r *results) timesTable(figures []Figure) Table {
 				row := []string{tuned.String(), DatasetName(dataset), accounting}
 				s, ok := r.speedup(tuned, dataset, accounting, seconds)
 				for _, m := range []campaign.Method{campaign.Variant1, campaign.Variant2, campaign.Baseline, campaign.Single} {
-					times := r.pooled(tuned, dataset, m, []string{accounting}, seconds)
+					times := r.pooled(tuned, dataset, m, seconds, accounting)
 					row = append(row, digits(times.mean()))
 					line := []string{string(tuned.space), tuned.optimizer, dataset, accounting, string(m), strconv.Itoa(len(times)), number(times.mean()), number(times.standardError()), "", "", ""}
 					if ok && m == s.variant {
@@ -75,6 +73,6 @@ func (r *results) timesTable(figures []Figure) Table {
 			}
 		}
 	}
-	t.Notes = []string{"Means over all epsilons and repetitions. The faster variant is chosen by the same means, which makes the ratio slightly larger. Intervals by Fieller's theorem with Satterthwaite's degrees of freedom."}
+	t.Note = "Means over all epsilons and repetitions. The faster variant is chosen by the same means, which makes the ratio slightly larger. Intervals by Fieller's theorem with Satterthwaite's degrees of freedom."
 	return t
 }

@@ -59,30 +59,9 @@ const (
 	unbounded     = "the denominator may be 0: no interval"
 )
 
-// holds reports whether v is in the interval.
-func (i Interval) holds(v float64) bool { return i.Missing == "" && i.Low <= v && v <= i.High }
-
 // quantile returns Student's t for a two-sided interval.
 func quantile(degrees float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: degrees}.Quantile((1 + confidence) / 2)
-}
-
-// difference returns the difference of two means and Welch's interval: variances may differ, and the degrees of freedom
-// are Satterthwaite's.
-//
-// B. L. Welch, "The generalization of 'Student's' problem when several different population variances are involved",
-// Biometrika 34 (1947).
-func difference(a, b sample) (float64, Interval) {
-	d := a.mean() - b.mean()
-	if len(a) < 2 || len(b) < 2 {
-		return d, Interval{Missing: oneRepetition}
-	}
-	va, vb := a.variance()/float64(len(a)), b.variance()/float64(len(b))
-	if va+vb == 0 {
-		return d, Interval{Missing: allEqual}
-	}
-	half := quantile(satterthwaite(va, len(a), vb, len(b))) * math.Sqrt(va+vb)
-	return d, Interval{Low: d - half, High: d + half}
 }
 
 // satterthwaite returns the degrees of freedom of the sum of two estimated variances of means.
@@ -94,8 +73,11 @@ func satterthwaite(va float64, n int, vb float64, m int) float64 {
 type pair [2]sample
 
 // average returns the mean of the differences of some pairs' means, its interval, and the probability of a statistic as
-// small if the mean is 0. Pairs weigh the same, and all samples are independent. Degrees of freedom are
-// Satterthwaite's, so for one pair it is Welch's interval.
+// small if the mean is 0. Pairs weigh the same, and all samples are independent. For one pair it is Welch's interval:
+// variances may differ, and the degrees of freedom are Satterthwaite's.
+//
+// B. L. Welch, "The generalization of 'Student's' problem when several different population variances are involved",
+// Biometrika 34 (1947).
 func average(pairs []pair) (float64, Interval, float64) {
 	d, variance, squares := 0.0, 0.0, 0.0
 	few := false
@@ -121,8 +103,7 @@ func average(pairs []pair) (float64, Interval, float64) {
 }
 
 // tail returns the one-sided p value of a - r b: the probability of a t statistic as small, if the mean is 0. estimate
-// is the ratio at which [ratio] takes the degrees of freedom, or 1 for a difference, so the tail is 2.5 percent at the
-// ends of the interval. Both samples have an interval.
+// is the ratio at which [ratio] takes the degrees of freedom, so the tail is 2.5 percent at the ends of the interval. Both samples have an interval.
 func tail(a, b sample, r, estimate float64) float64 {
 	va, vb := a.variance()/float64(len(a)), b.variance()/float64(len(b))
 	degrees := satterthwaite(va, len(a), estimate*estimate*vb, len(b))

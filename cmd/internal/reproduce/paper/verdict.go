@@ -142,10 +142,7 @@ func above(where string, a, b sample, exact bool, decimals int, unit string) Fin
 		}
 		return f
 	}
-	f.value, f.interval = difference(a, b)
-	if f.interval.Missing == "" {
-		f.against = tail(a, b, 1, 1)
-	}
+	f.value, f.interval, f.against = average([]pair{{a, b}})
 	return f.said(decimals, unit)
 }
 
@@ -192,29 +189,36 @@ func beyond(i Interval, limit float64) Verdict {
 // margin is the share by which a number may differ from the paper's and still agree with it.
 const margin = 0.1
 
-// about judges whether a ratio is the paper's number: seen if the whole interval is within the margin around it, not
-// seen if none of the interval is.
-func about(where string, a, b sample, paper float64) Finding {
-	f := Finding{Where: where, runs: [2]int{len(a), len(b)}}
+// quotient returns the ratio of two means, open.
+func quotient(where string, a, b sample, unit string) Finding {
+	f := Finding{Where: where, Verdict: Open, runs: [2]int{len(a), len(b)}}
 	if len(a) == 0 || len(b) == 0 {
 		return f.without()
 	}
 	f.value, f.interval = ratio(a, b)
-	f.Seen = fixed(f.value, 2) + " times"
+	f.Seen = fixed(f.value, 2) + unit
+	if f.interval.Missing != "" {
+		f.Seen += " (" + f.interval.Missing + ")"
+	} else {
+		f.Seen += " " + f.interval.text(2)
+	}
+	return f
+}
+
+// about judges whether a ratio is the paper's number: seen if the whole interval is within the margin around it, not
+// seen if none of the interval is.
+func about(where string, a, b sample, paper float64) Finding {
+	f := quotient(where, a, b, " times")
+	if f.interval.Missing != "" {
+		return f
+	}
 	low, high := paper*(1-margin), paper*(1+margin)
 	switch {
-	case f.interval.Missing != "":
-		f.Seen += " (" + f.interval.Missing + ")"
-		f.Verdict = Open
-		return f
 	case f.interval.Low >= low && f.interval.High <= high:
 		f.Verdict = Seen
 	case f.interval.High < low || f.interval.Low > high:
 		f.Verdict = NotSeen
-	default:
-		f.Verdict = Open
 	}
 	f.against = min(tail(a, b, low, f.value), 1-tail(a, b, high, f.value))
-	f.Seen += " " + f.interval.text(2)
 	return f
 }

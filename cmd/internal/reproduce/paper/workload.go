@@ -4,7 +4,6 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/internal/datasets"
-	"github.com/dptrain/dptrain/internal/networks"
 )
 
 // workload is a data set with the settings of a tuning on it.
@@ -67,24 +66,4 @@ func (w workload) expected(m campaign.Method) float64 {
 		return epochs * trials
 	}
 	return epochs * n
-}
-
-// parameters returns the number of parameters.
-func (w workload) parameters() (int, error) {
-	shape := w.info.SampleShape
-	switch {
-	case w.Model == "linear" && w.Dataset == "cifar-10": // the last layer of the ResNet, on its features
-		shape = []int{networks.Features}
-	case w.info.Vocabulary > 0:
-		shape = []int{w.TextLength}
-	}
-	model, err := networks.New(w.Model, shape, w.info.Classes, networks.Options{Vocabulary: w.info.Vocabulary})
-	if err != nil {
-		return 0, err
-	}
-	n := 0
-	for _, p := range model.Parameters {
-		n += p.Shape().TotalSize()
-	}
-	return n, nil
 }

@@ -20,16 +20,14 @@ import (
 type Input struct {
 	Figures   []Figure
 	Selection Selection
-	Results   []campaign.Result // results of jobs outside the selection are left out
+	Results   []campaign.Result // of jobs of the selection, each once
 	Program   string            // name, version and commit of the program that makes the figures
 
 	Quick          string  // describes how runs are smaller; empty for a campaign of full size
 	Epochs, Trials float64 // the shares of the paper's epochs and mean numbers of trials that runs have; 0 means all
 
-	// Seeded reports whether the campaign has a seed, so that its runs guarantee nothing and can be repeated. A result
-	// with a seed is enough. Seed is the campaign's, from which its runs' seeds follow; nil if it isn't known.
-	Seeded bool
-	Seed   *uint64
+	// Seed is the campaign's, from which its runs' seeds follow: they guarantee nothing and can be repeated. Nil for none.
+	Seed *uint64
 
 	// Noise has the noise multipliers of tunings, which need no runs: cells without a result are drawn too.
 	Noise map[campaign.Cell]float64
@@ -45,13 +43,9 @@ type Input struct {
 //	DIR/index.html
 //
 // It replaces older files of these names; none is ever visible half written. It writes nothing before all is drawn.
-// The same input gives the same bytes, in all files but tables/times.csv if a result has a seed. The error wraps
-// [ErrResults] if the results contradict each other.
+// The same input gives the same bytes, in all files but tables/times.csv if there is a seed.
 func Write(ctx context.Context, dir string, in Input) (page string, err error) {
-	r, err := in.results()
-	if err != nil {
-		return "", err
-	}
+	r := in.results()
 	drawn, outcomes, err := r.drawAll(ctx, in)
 	if err != nil {
 		return "", err
@@ -81,28 +75,11 @@ func Write(ctx context.Context, dir string, in Input) (page string, err error) {
 
 const pageName = "index.html"
 
-// results checks the input.
-func (in Input) results() (*results, error) {
-	if len(in.Figures) == 0 {
-		return nil, fmt.Errorf("%w: no figure to draw; name one", ErrResults)
-	}
-	if s := in.Selection; len(s.Datasets) == 0 || len(s.Epsilons) == 0 || len(s.Accountings) == 0 || s.Repetitions < 1 {
-		return nil, fmt.Errorf("%w: a selection of %d data sets, %d epsilons, %d accountings and %d repetitions; want at least one of each",
-			ErrResults, len(s.Datasets), len(s.Epsilons), len(s.Accountings), s.Repetitions)
-	}
-	for _, share := range []float64{in.Epochs, in.Trials} {
-		if !(share >= 0 && share <= 1) {
-			return nil, fmt.Errorf("%w: a share of %v of the paper's epochs or trials; want one from 0 to 1", ErrResults, share)
-		}
-	}
-	r, err := collect(in.Selection, in.Results)
-	if err != nil {
-		return nil, err
-	}
-	r.seeded = r.seeded || in.Seeded || in.Seed != nil
+func (in Input) results() *results {
+	r := collect(in.Selection, in.Results)
+	r.seeded, r.planned = in.Seed != nil, in.Noise
 	r.epochs, r.trials = cmp.Or(in.Epochs, 1), cmp.Or(in.Trials, 1)
-	r.planned = in.Noise
-	return r, nil
+	return r
 }
 
 // drawAll draws figures and judges the claims about them.
@@ -113,16 +90,11 @@ func (r *results) drawAll(ctx context.Context, in Input) (drawn []drawnFigure, o
 		case f.Trains():
 			d.picture, err = r.draw(f)
 			outcomes = append(outcomes, r.outcomes(f)...)
-		case f.Label == boundsLabel:
-			if in.Bounds == nil {
-				return nil, nil, fmt.Errorf("%w: no bounds for %s", ErrResults, f.Label)
-			}
+		case f.Bounds():
 			d.picture = *in.Bounds
 			outcomes = append(outcomes, boundsOutcomes(*in.Bounds)...)
-		case f.Label == linesLabel:
-			d.picture, err = figure.ComputeLines(figure.PaperLines())
 		default:
-			err = fmt.Errorf("%w: nothing is known of this figure, and it needs no runs", ErrResults)
+			d.picture, err = figure.ComputeLines(figure.PaperLines())
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("draw %s: %w", f.Label, err)
@@ -138,18 +110,9 @@ type drawnFigure struct {
 	picture figure.Figure
 }
 
-// Labels of the figures that need no runs.
-const (
-	boundsLabel = "compare_dp_bounds"
-	linesLabel  = "mnist_novel_x"
-)
-
 // tables returns all tables of some figures.
 func (r *results) tables(figures []Figure, outcomes []Outcome) ([]Table, error) {
-	tables, err := Tables(r.Datasets)
-	if err != nil {
-		return nil, err
-	}
+	tables := []Table{claimsTable(outcomes)}
 	if len(tunings(figures)) > 0 {
 		savings, err := r.savingsTable(figures)
 		if err != nil {
@@ -159,9 +122,6 @@ func (r *results) tables(figures []Figure, outcomes []Outcome) ([]Table, error) 
 		if gains, ok := r.gainsTable(figures); ok {
 			tables = append(tables, gains)
 		}
-	}
-	if len(outcomes) > 0 {
-		tables = append(tables, claimsTable(outcomes))
 	}
 	return tables, nil
 }
