@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/train"
+	"github.com/dptrain/dptrain/tuner"
 )
 
 // privatePage is the data of the template of private pages.
@@ -101,16 +102,15 @@ func (p *PrivateRun) facts(tuned bool) release.Facts {
 // column is a hyperparameter of trials.
 type column struct {
 	name  string
-	value func(PrivateTrial) float64
-	final func(release.Hyperparameters) float64
+	value func(tuner.Candidate) float64
 }
 
 var columns = []column{
-	{"learning rate", func(t PrivateTrial) float64 { return t.LearningRate }, func(h release.Hyperparameters) float64 { return h.LearningRate }},
-	{"sampling rate", func(t PrivateTrial) float64 { return t.SamplingRate }, func(h release.Hyperparameters) float64 { return h.SamplingRate }},
-	{"steps", func(t PrivateTrial) float64 { return float64(t.Steps) }, func(h release.Hyperparameters) float64 { return float64(h.Steps) }},
-	{"noise", func(t PrivateTrial) float64 { return t.NoiseMultiplier }, func(h release.Hyperparameters) float64 { return h.NoiseMultiplier }},
-	{"clipping norm", func(t PrivateTrial) float64 { return t.ClippingNorm }, func(h release.Hyperparameters) float64 { return h.ClippingNorm }},
+	{"learning rate", func(c tuner.Candidate) float64 { return c.LearningRate }},
+	{"sampling rate", func(c tuner.Candidate) float64 { return c.SamplingRate }},
+	{"steps", func(c tuner.Candidate) float64 { return float64(c.Steps) }},
+	{"noise", func(c tuner.Candidate) float64 { return c.NoiseMultiplier }},
+	{"clipping norm", func(c tuner.Candidate) float64 { return c.ClippingNorm }},
 }
 
 // table fills in a row for each trial and one for the final run. Its hyperparameters are the learning rate and all that
@@ -120,35 +120,34 @@ func (v *privateRun) table(p *PrivateRun, r Run, metric train.Metric) {
 	for i, c := range columns {
 		differs := i == 0
 		for _, t := range p.Trials {
-			differs = differs || c.value(t) != c.value(p.Trials[0])
+			differs = differs || c.value(t.Candidate) != c.value(p.Trials[0].Candidate)
 		}
 		if differs {
 			shown = append(shown, c)
 			v.Columns = append(v.Columns, c.name)
 		}
 	}
+	add := func(row privateRow, of tuner.Candidate) {
+		for _, c := range shown {
+			row.Cells = append(row.Cells, short(c.value(of)))
+		}
+		v.Rows = append(v.Rows, row)
+	}
 	for i, t := range p.Trials {
 		row := privateRow{Name: strconv.Itoa(i + 1), Outcome: t.Outcome(), Seconds: secondsText(t.Seconds)}
-		for _, c := range shown {
-			row.Cells = append(row.Cells, short(c.value(t)))
-		}
-		switch {
-		case row.Outcome != "":
+		if row.Outcome != "" {
 			row.Class = "lost"
-		default:
+		} else {
 			row.Outcome = scoreText(&release.Score{Metric: metric, Value: *t.Score})
 		}
 		if i == p.Winner() {
 			row.Class, row.Note = "winner", "winner"
 		}
-		v.Rows = append(v.Rows, row)
+		add(row, t.Candidate)
 	}
-	if r.Privacy.Tuning.Method == "baseline" { // the winner is the released model
-		return
+	if r.Privacy.Tuning.Method != "baseline" { // whose winner is the released model
+		h := r.Hyperparameters
+		add(privateRow{Name: "final", Outcome: scoreText(r.Score), Seconds: secondsText(p.FinalSeconds), Class: "final", Note: "released"},
+			tuner.Candidate{LearningRate: h.LearningRate, SamplingRate: h.SamplingRate, Steps: h.Steps, NoiseMultiplier: h.NoiseMultiplier, ClippingNorm: h.ClippingNorm})
 	}
-	row := privateRow{Name: "final", Outcome: scoreText(r.Score), Seconds: secondsText(p.FinalSeconds), Class: "final", Note: "released"}
-	for _, c := range shown {
-		row.Cells = append(row.Cells, short(c.final(r.Hyperparameters)))
-	}
-	v.Rows = append(v.Rows, row)
 }
