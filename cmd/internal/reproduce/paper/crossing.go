@@ -38,35 +38,22 @@ func boundsOutcomes(b figure.Bounds) []Outcome {
 	return []Outcome{o.judge()}
 }
 
-// crossing describes where the first curve is above the second. The claim is that it is above from the smallest rate up
-// to a rate below a half.
+// crossing describes up to where the first curve is above the second. The claim is that it is above from the smallest
+// rate up to a rate below a half.
 func crossing(rates, one, two []float64) (string, Verdict) {
-	var parts []string
-	for i := 0; i < len(rates); {
-		j := i
-		for j < len(rates) && (one[j] > two[j]) == (one[i] > two[i]) {
-			j++
-		}
-		relation := "isn't above variant 2"
-		if one[i] > two[i] {
-			relation = "lies above variant 2"
-		}
-		span := fmt.Sprintf("from %v to %v", rates[i], rates[j-1])
-		if j == i+1 {
-			span = fmt.Sprintf("at %v", rates[i])
-		}
-		parts = append(parts, fmt.Sprintf("%s for q %s", relation, span))
-		i = j
+	above := 0
+	for above < len(rates) && one[above] > two[above] {
+		above++
+	}
+	switch {
+	case above == 0:
+		return "variant 1 isn't above variant 2 at small q", NotSeen
+	case above == len(rates):
+		return "variant 1 lies above variant 2 at all q", NotSeen
 	}
 	verdict := NotSeen
-	for i := range rates {
-		if one[i] > two[i] {
-			continue
-		}
-		if i > 0 && rates[i-1] < 0.5 {
-			verdict = Seen
-		}
-		break
+	if rates[above-1] < 0.5 {
+		verdict = Seen
 	}
-	return "variant 1 " + strings.Join(parts, ", "), verdict
+	return fmt.Sprintf("variant 1 lies above variant 2 for q up to %v", rates[above-1]), verdict
 }

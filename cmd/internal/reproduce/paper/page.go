@@ -36,7 +36,6 @@ type page struct {
 	Absent   string // data sets of the paper that weren't selected
 	Facts    []fact
 	Missing  []string
-	More     int // of the missing cells, which aren't listed
 	Verdicts []verdictCount
 	Multiple string
 	Figures  []pageFigure
@@ -69,11 +68,8 @@ type pageClaim struct {
 	Note     string
 }
 
-// maxMissing is the maximum number of missing cells that a page lists.
-const maxMissing = 40
-
 func newPage(in Input, r *results, drawn []drawnFigure, tables []Table, outcomes []Outcome) page {
-	p := page{Quick: in.Quick, Seeded: r.seeded, Program: in.Program, Runs: len(r.all), Facts: r.facts(in), Multiple: multiplicity(outcomes), Differs: differs(r.Accountings)}
+	p := page{Quick: in.Quick, Seeded: r.seeded, Program: in.Program, Runs: len(r.all), Facts: r.facts(in), Missing: r.missing(in.Figures), Multiple: multiplicity(outcomes), Differs: differs(r.Accountings)}
 	p.Others, p.Absent = without(r.Datasets, Datasets()), without(Datasets(), r.Datasets)
 	count := map[Verdict]int{}
 	for _, o := range outcomes {
@@ -81,11 +77,6 @@ func newPage(in Input, r *results, drawn []drawnFigure, tables []Table, outcomes
 	}
 	for _, v := range []Verdict{Seen, NotSeen, Open, NoRuns} {
 		p.Verdicts = append(p.Verdicts, verdictCount{v, count[v]})
-	}
-	p.Missing = r.missing(in.Figures)
-	if len(p.Missing) > maxMissing {
-		p.More = len(p.Missing) - maxMissing
-		p.Missing = p.Missing[:maxMissing]
 	}
 	for _, d := range drawn {
 		p.Figures = append(p.Figures, r.pageFigure(d, outcomes))

@@ -261,20 +261,21 @@ func TestOneRepetitionIsOpen(t *testing.T) {
 }
 
 func TestCrossing(t *testing.T) {
-	rates := []float64{0.1, 0.2, 0.3, 0.6}
+	rates := []float64{0.1, 0.2, 0.3, 0.6, 0.9}
 	for name, c := range map[string]struct {
 		one  []float64
 		want Verdict
 		says string
 	}{
-		"cross":        {[]float64{3, 1, 1, 1}, Seen, "variant 1 lies above variant 2 for q at 0.1, isn't above variant 2 for q from 0.2 to 0.6"},
-		"never above":  {[]float64{1, 1, 1, 1}, NotSeen, "variant 1 isn't above variant 2 for q from 0.1 to 0.6"},
-		"always above": {[]float64{3, 3, 3, 3}, NotSeen, "variant 1 lies above variant 2 for q from 0.1 to 0.6"},
-		"in between":   {[]float64{1, 3, 1, 1}, NotSeen, "variant 1 isn't above variant 2 for q at 0.1, lies above variant 2 for q at 0.2, isn't above variant 2 for q from 0.3 to 0.6"},
-		"up to most":   {[]float64{3, 3, 3, 1}, Seen, "variant 1 lies above variant 2 for q from 0.1 to 0.3, isn't above variant 2 for q at 0.6"},
-		"above late":   {[]float64{1, 1, 1, 3}, NotSeen, "variant 1 isn't above variant 2 for q from 0.1 to 0.3, lies above variant 2 for q at 0.6"},
+		"cross":        {[]float64{3, 1, 1, 1}, Seen, "variant 1 lies above variant 2 for q up to 0.1"},
+		"never above":  {[]float64{1, 1, 1, 1}, NotSeen, "variant 1 isn't above variant 2 at small q"},
+		"always above": {[]float64{3, 3, 3, 3}, NotSeen, "variant 1 lies above variant 2 at all q"},
+		"in between":   {[]float64{1, 3, 1, 1}, NotSeen, "variant 1 isn't above variant 2 at small q"},
+		"up to 0.3":    {[]float64{3, 3, 3, 1}, Seen, "variant 1 lies above variant 2 for q up to 0.3"},
+		"up to most":   {[]float64{3, 3, 3, 3, 1}, NotSeen, "variant 1 lies above variant 2 for q up to 0.6"},
+		"above late":   {[]float64{1, 1, 1, 3}, NotSeen, "variant 1 isn't above variant 2 at small q"},
 	} {
-		if says, v := crossing(rates, c.one, []float64{2, 2, 2, 2}); v != c.want || says != c.says {
+		if says, v := crossing(rates[:len(c.one)], c.one, []float64{2, 2, 2, 2, 2}); v != c.want || says != c.says {
 			t.Errorf("%s: %s, %q", name, v, says)
 		}
 	}

@@ -244,7 +244,7 @@ func TestPagesSayWhatTheyAre(t *testing.T) {
 	}{
 		"full size": {in, []string{"as long", "2026-11-23", "key of its own for each run", "No cell is missing", "Seconds of training", "What better bounds buy"}, []string{"no evidence", "guarantee nothing", "Void"}},
 		"quick":     {quick, []string{"A small version, no evidence", "5 % of the epochs", "runs are smaller than the paper"}, nil},
-		"no runs":   {empty, []string{"0 of 3 runs", "no runs", "no values", "… and 24 more cells"}, []string{"NaN", "No cell is missing"}},
+		"no runs":   {empty, []string{"0 of 3 runs", "no runs", "no values", "ε = 4: 0 of 3 runs"}, []string{"NaN", "No cell is missing"}},
 	} {
 		page := pageOf(t, c.in)
 		for _, text := range c.says {
