@@ -178,9 +178,6 @@ func spread(runs []tuner.Run) string {
 	return text
 }
 
-// maxRuns is the maximum number of kinds of runs that are listed.
-const maxRuns = 24
-
 // noise describes the noise. Given noise is printed as it was given. Calibrated noise is rounded up, so that the
 // printed noise meets the budget too.
 func (p Plan) noise() []Fact {
@@ -228,14 +225,10 @@ func (p Plan) meets(verb string) string {
 	return ", which " + verb + " epsilon " + Exact(*e)
 }
 
-// kinds returns a fact for the noise of each kind of run, up to maxRuns.
+// kinds returns a fact for the noise of each kind of run.
 func kinds(runs []tuner.Run) Facts {
 	var facts Facts
-	for i, r := range runs {
-		if i == maxRuns {
-			facts.Add("", fmt.Sprintf("... and %d more; --json shows all", len(runs)-i))
-			break
-		}
+	for _, r := range runs {
 		facts.Add("", fmt.Sprintf("sampling rate %v, %s steps: %s", r.SamplingRate, Grouped(r.Steps), RoundUp(r.NoiseMultiplier, 8)))
 	}
 	return facts
