@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/google/renameio/v2/maybe"
 
@@ -60,8 +59,15 @@ func Write(ctx context.Context, dir string, in Input) (page string, err error) {
 	}
 	files := map[string][]byte{}
 	for _, d := range drawn {
-		if err := encode(ctx, files, filepath.Join("figures", d.Label), d.picture); err != nil {
+		if err := ctx.Err(); err != nil {
 			return "", err
+		}
+		encoded, err := figure.Encode(d.picture)
+		if err != nil {
+			return "", fmt.Errorf("draw %s: %w", d.Label, err)
+		}
+		for _, file := range encoded {
+			files[filepath.Join("figures", d.Label+"."+file.Extension)] = file.Content
 		}
 	}
 	for _, t := range tables {
@@ -69,11 +75,14 @@ func Write(ctx context.Context, dir string, in Input) (page string, err error) {
 			return "", err
 		}
 	}
-	files[pageName] = html
-	return filepath.Join(dir, pageName), save(dir, files)
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if err := save(filepath.Join(dir, path), files[path]); err != nil {
+			return "", err
+		}
+	}
+	page = filepath.Join(dir, "index.html") // the last one, since it links to all others
+	return page, save(page, html)
 }
-
-const pageName = "index.html"
 
 func (in Input) results() *results {
 	r := collect(in.Selection, in.Results)
@@ -126,36 +135,12 @@ func (r *results) tables(figures []Figure, outcomes []Outcome) ([]Table, error) 
 	return tables, nil
 }
 
-// encode adds a figure's files, by their paths.
-func encode(ctx context.Context, files map[string][]byte, path string, f figure.Figure) error {
-	if err := ctx.Err(); err != nil {
-		return err
+func save(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("write figures: %w", err)
 	}
-	encoded, err := figure.Encode(f)
-	if err != nil {
-		return fmt.Errorf("draw %s: %w", filepath.Base(path), err)
-	}
-	for _, file := range encoded {
-		files[path+"."+file.Extension] = file.Content
-	}
-	return nil
-}
-
-// save writes the files and, last, the page that links to them.
-func save(dir string, files map[string][]byte) error {
-	for _, folder := range []string{"figures", "tables"} {
-		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
-			return fmt.Errorf("write figures: %w", err)
-		}
-	}
-	paths := slices.Sorted(maps.Keys(files))
-	slices.SortStableFunc(paths, func(a, b string) int { // the page isn't in a folder
-		return strings.Count(b, string(filepath.Separator)) - strings.Count(a, string(filepath.Separator))
-	})
-	for _, path := range paths {
-		if err := maybe.WriteFile(filepath.Join(dir, path), files[path], 0o644); err != nil {
-			return fmt.Errorf("write figures: %w", err)
-		}
+	if err := maybe.WriteFile(path, content, 0o644); err != nil {
+		return fmt.Errorf("write figures: %w", err)
 	}
 	return nil
 }
