@@ -19,7 +19,6 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/flags"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/term"
-	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/float"
 	"github.com/dptrain/dptrain/train"
@@ -157,7 +156,7 @@ func (o predictOptions) check(files []string) ([]string, error) {
 func (g *global) noteClipped(p predictions) {
 	switch {
 	case p.beyond == 0:
-	case g.Console().Shows(ui.Counts):
+	case g.Console().ShowsPrivate():
 		g.Console().Log().Infof("%d of %d predictions were beyond the range that training labels are clipped to, and are clipped to it", p.beyond, len(p.rows))
 	default:
 		g.Console().Log().Info("some predictions were beyond the range that training labels are clipped to, and are clipped to it; --verbose shows how many, which is private")

@@ -21,7 +21,6 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cmd/internal/term"
-	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/internal/datasets"
 	"github.com/dptrain/dptrain/train"
 )
@@ -241,7 +240,7 @@ func (w *workerFollower) doing(jobs []cluster.Job, share float64) {
 	w.text = "waiting for work"
 	if len(jobs) > 0 {
 		w.text = "training"
-		if j, err := remote.UnmarshalJob(jobs[0].Body); err == nil && w.Console.Shows(ui.Trials) {
+		if j, err := remote.UnmarshalJob(jobs[0].Body); err == nil && w.Console.ShowsPrivate() {
 			w.text = fmt.Sprintf("%s; %d side by side", j.Name, len(jobs))
 		}
 	}
@@ -251,7 +250,7 @@ func (w *workerFollower) Working(share float64) {
 	w.mu.Lock()
 	text := w.text
 	w.mu.Unlock()
-	if !w.Console.Shows(ui.Trials) { // the share falls when a job begins, so that jobs could be counted
+	if !w.Console.ShowsPrivate() { // the share falls when a job begins, so that jobs could be counted
 		w.Show(func() { w.Console.Working(text) })
 		return
 	}

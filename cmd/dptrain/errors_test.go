@@ -59,8 +59,7 @@ func TestImpossibleBudgets(t *testing.T) {
 	}
 }
 
-// With --json an error is one object, the last line of standard error, wherever the flag stands. With --log-format json
-// it is a log entry.
+// With --json an error is one object, the last line of standard error, wherever the flag stands.
 func TestErrorsAsJSON(t *testing.T) {
 	for _, c := range []struct {
 		args   string
@@ -72,9 +71,6 @@ func TestErrorsAsJSON(t *testing.T) {
 		{"tune --epsilom 3 --json", term.CodeUsage, []string{"error", "exit_code"}},
 		{"tunee --json=true", term.CodeUsage, []string{"error", "exit_code"}},
 		{"tune --epsilon 0.001 --accounting paper --json", term.CodeBudget, []string{"error", "exit_code"}},
-		{"tune --config missing.yaml --log-format json", term.CodeInput, []string{"exit_code", "level", "message", "time"}},
-		{"tune --log-format=json --q 7 --json", term.CodeUsage, []string{"error", "exit_code", "level", "message", "time"}},
-		{"tune --q x --log-format json --devices", term.CodeUsage, []string{"exit_code", "level", "message", "time"}},
 	} {
 		var stdout, stderr bytes.Buffer
 		code := execute(t.Context(), strings.Fields(c.args), &stdout, &stderr, false)

@@ -98,15 +98,9 @@ except with --verbose.
 	root.Flags().Bool("version", false, "print the version and its commit; dptrain version says more")
 	root.PersistentFlags().BoolVar(&g.Quiet, "quiet", false, "show warnings and errors only")
 	root.PersistentFlags().BoolVar(&g.Verbose, "verbose", false, "show the whole log and all of an error: private facts, such as scores, number of trials and cells of private rows, included")
-	root.PersistentFlags().StringVar(&g.LogFormat, "log-format", term.LogText, "`format` of log and progress on standard error: text, or json for a JSON object on each line")
-	// It fails for unknown flags only.
-	_ = root.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions([]string{term.LogText, term.LogJSON}, cobra.ShellCompDirectiveNoFileComp))
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		switch {
-		case g.Quiet && g.Verbose:
+		if g.Quiet && g.Verbose {
 			return term.Usagef("--quiet and --verbose contradict each other; give one")
-		case g.LogFormat != term.LogText && g.LogFormat != term.LogJSON:
-			return term.Usagef("--log-format: must be %s or %s, got %q", term.LogText, term.LogJSON, g.LogFormat)
 		}
 		if g.stop != nil && slices.Contains(stoppable, cmd.Name()) {
 			cmd.SetContext(g.stop(cmd.Context()))

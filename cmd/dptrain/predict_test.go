@@ -48,7 +48,6 @@ func TestPredictClipsNumbers(t *testing.T) {
 		{nil, false, "some predictions were beyond the range", "2 of 4"},
 		{[]string{"--verbose"}, false, "2 of 4 predictions were beyond the range", ""},
 		{nil, true, "2 of 4 predictions", ""},
-		{[]string{"--log-format", "json"}, true, "some predictions", "2 of 4"},
 	} {
 		out, complaints, code := said(c.terminal, append([]string{"predict", dir, rows}, c.args...)...)
 		if out != "row,y\n1,0\n2,20\n3,50\n4,50\n" || code != term.CodeOK {

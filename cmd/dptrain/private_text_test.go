@@ -24,7 +24,7 @@ func TestPrivateTextByTerminal(t *testing.T) {
 		shown    bool
 	}{
 		{false, nil, false}, {true, nil, true}, {false, []string{"--verbose"}, true},
-		{true, []string{"--json"}, false}, {true, []string{"--log-format", "json"}, false}, {false, []string{"--json", "--verbose"}, true},
+		{true, []string{"--json"}, false}, {false, []string{"--json", "--verbose"}, true},
 	} {
 		var stdout, stderr bytes.Buffer
 		args := append([]string{"train", "--train", filepath.Join(dir, "private.csv"), "--test", filepath.Join(dir, "public.csv"), "--label", "y", "--delta", "0.01",

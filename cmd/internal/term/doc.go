@@ -3,6 +3,6 @@
 // [Terminal.Fail]. [Await] and [Follow] wait for what takes long, so that an interruption ends the command at once.
 // [Input], [Usagef] and [Coded] give errors their exit codes.
 //
-// Results go to standard output, log and progress to standard error. What of private facts either may have is the table
-// of package ui.
+// Results go to standard output, log and progress to standard error. What of private facts either may have
+// is up to [ui.Console.ShowsPrivate].
 package term

@@ -188,7 +188,7 @@ func (f *Follower) Tuning(p tuner.PrivateProgress) { f.Show(func() { f.showTunin
 // showTuning shows progress and logs each trial. Whether the console has the number of trials decides about the share
 // of work too: the share at which the final run begins gives the number away.
 func (f *Follower) showTuning(p tuner.PrivateProgress) {
-	console, shown, epsilon := f.Console, f.Console.Shows(ui.Trials), "epsilon "+release.Up(f.Epsilon)
+	console, shown, epsilon := f.Console, f.Console.ShowsPrivate(), "epsilon "+release.Up(f.Epsilon)
 	switch {
 	case !shown:
 		console.Working("training, " + epsilon)

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -18,7 +18,6 @@ import (
 // Terminal holds the flags of the root command and the outputs, for all commands.
 type Terminal struct {
 	JSON, Quiet, Verbose bool
-	LogFormat            string
 
 	Out    *Output   // results
 	Err    io.Writer // log, progress and errors
@@ -26,12 +25,6 @@ type Terminal struct {
 
 	console *ui.Console // nil until there is need of one
 }
-
-// The formats of the log on standard error.
-const (
-	LogText = "text"
-	LogJSON = "json"
-)
 
 // Console returns the one console of standard error. Call it once the flags are read.
 func (t *Terminal) Console() *ui.Console {
@@ -46,9 +39,6 @@ func (t *Terminal) Console() *ui.Console {
 		level = logrus.DebugLevel
 	}
 	t.console = ui.NewOn(t.Err, t.Screen, level)
-	if t.LogFormat == LogJSON {
-		t.console.AsJSON()
-	}
 	return t.console
 }
 
@@ -86,35 +76,21 @@ func (t *Terminal) Table(result any, table [][]string, asCSV bool) error {
 	return t.Print(result, func(w io.Writer) { Columns(w, table...) })
 }
 
-// failure is an error as JSON, on standard error. Its first fields are a log entry's, with --log-format json.
-type failure struct {
-	Time    string `json:"time,omitempty"`
-	Level   string `json:"level,omitempty"`
-	Message string `json:"message,omitempty"`
-	Error   string `json:"error,omitempty"`
-	Code    int    `json:"exit_code"`
-}
-
 // Fail writes an error of a command line to standard error: with --json as an object.
 func (t *Terminal) Fail(err error, code int, args []string) {
-	asJSON := t.JSON || asksFor(args, "--json", "--json=true")
-	logged := t.LogFormat == LogJSON || asksFor(args, "--log-format=json", "--log-format\njson")
-	text := strings.ReplaceAll(err.Error(), "\n", "; ") // one line for each of joined errors
-	text += cited(err, ui.Cells.Shown(t.Verbose, t.Screen.Terminal, asJSON || logged))
-	if !asJSON && !logged {
+	asJSON := t.JSON || asksForJSON(args)
+	text := strings.ReplaceAll(err.Error(), "\n", "; ")           // one line for each of joined errors
+	text += cited(err, t.Verbose || t.Screen.Terminal && !asJSON) // JSON is made to be kept
+	if !asJSON {
 		fmt.Fprintln(t.Screen.Writer(t.Err), "dptrain:", Clean(text))
 		return
 	}
-	f := failure{Code: code}
-	if asJSON {
-		f.Error = text
-	}
-	if logged {
-		f.Time, f.Level, f.Message = time.Now().Format(time.RFC3339), logrus.ErrorLevel.String(), text
-	}
 	enc := json.NewEncoder(t.Err)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(f) // there is no other place for an error
+	_ = enc.Encode(struct { // there is no other place for an error
+		Error string `json:"error"`
+		Code  int    `json:"exit_code"`
+	}{text, code})
 }
 
 // cited returns the cells of private rows that an error cites, if they are to be shown, or else how to see them.
@@ -129,14 +105,11 @@ func cited(err error, shown bool) string {
 	return "; --verbose shows what the file has there, which is private"
 }
 
-// asksFor reports whether a command line has one of some arguments, or pairs of arguments with a newline between. The
-// flag parser stops at the first wrong flag, and arguments behind it count too.
-func asksFor(args []string, some ...string) bool {
-	before, _, _ := strings.Cut(strings.Join(args, "\n")+"\n", "\n--\n")
-	for _, one := range some {
-		if strings.Contains("\n"+before+"\n", "\n"+one+"\n") {
-			return true
-		}
+// asksForJSON reports whether a command line has --json. The flag parser stops at the first wrong flag, and arguments
+// behind it count too.
+func asksForJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
 	}
-	return false
+	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }

@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,8 +15,6 @@ type Console struct {
 	log    *logrus.Logger
 	screen Screen
 	level  logrus.Level // of shown entries; the private log gets all
-	json   bool
-	format func(*logrus.Entry) string
 	now    func() time.Time
 
 	mu      sync.Mutex
@@ -40,28 +37,19 @@ func New(out io.Writer, terminal bool, level logrus.Level) *Console {
 // NewOn returns a console on out that shows log entries up to the level, and progress as the screen can show it.
 func NewOn(out io.Writer, screen Screen, level logrus.Level) *Console {
 	c := &Console{log: logrus.New(), screen: screen, level: level, now: time.Now, out: screen.Writer(out)}
-	c.format = func(e *logrus.Entry) string { return Wrap(line(e), screen.Width(), 4) }
 	c.log.SetLevel(logrus.DebugLevel)
 	c.log.SetOutput(io.Discard) // the hook writes
 	c.log.AddHook(hook{c})
 	return c
 }
 
-// AsJSON makes the console show each log entry, and progress too, as a line of JSON with time, level and message. Call
-// it before anything is logged.
-func (c *Console) AsJSON() {
-	encoder := &logrus.JSONFormatter{
-		TimestampFormat: time.RFC3339, DisableHTMLEscape: true, FieldMap: logrus.FieldMap{logrus.FieldKeyMsg: "message"},
-	}
-	c.screen.Dumb, c.json = true, true
-	c.format = func(e *logrus.Entry) string {
-		text, err := encoder.Format(e)
-		if err != nil {
-			return line(e)
-		}
-		return strings.TrimSuffix(string(text), "\n")
-	}
-}
+// ShowsPrivate reports whether the console shows private facts, which no guarantee covers: how many private rows have
+// something in common, the number of trials, which of them failed, and the share of work that is done, which gives the
+// number away. Without --verbose a terminal alone does, which the person who started the command watches; other output
+// is kept where others may read it, such as a scheduler's log.
+//
+// Scores of trials aren't among these facts: they are logged at level debug, for the private log and --verbose.
+func (c *Console) ShowsPrivate() bool { return c.level >= logrus.DebugLevel || c.screen.Terminal }
 
 // Log returns the console's logger.
 func (c *Console) Log() *logrus.Logger { return c.log }
@@ -202,7 +190,7 @@ func (h hook) Fire(e *logrus.Entry) error {
 		return nil
 	}
 	h.c.erase()
-	if _, err := fmt.Fprintln(h.c.out, h.c.format(e)); err != nil {
+	if _, err := fmt.Fprintln(h.c.out, Wrap(line(e), h.c.screen.Width(), 4)); err != nil {
 		return fmt.Errorf("write log: %w", err)
 	}
 	h.c.restore()

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -118,18 +117,13 @@ func TestWorkingTellsTheTimeAlone(t *testing.T) {
 	}
 }
 
-// Where standard error has private facts: with --verbose everywhere, on a terminal some, and some of those not as JSON.
-func TestSecrets(t *testing.T) {
-	for secret, want := range map[Secret]string{Cells: "verbose terminal", Counts: "verbose terminal", Trials: "verbose terminal json"} {
-		for place, c := range map[string]*Console{
-			"verbose": New(io.Discard, false, logrus.DebugLevel), "terminal": New(io.Discard, true, logrus.WarnLevel), "json": New(io.Discard, true, logrus.InfoLevel), "elsewhere": New(io.Discard, false, logrus.InfoLevel),
-		} {
-			if place == "json" {
-				c.AsJSON()
-			}
-			if got := c.Shows(secret); got != strings.Contains(want, place) {
-				t.Errorf("secret %d, %s: %t", secret, place, got)
-			}
+// Where standard error has private facts: on a terminal, and with --verbose everywhere.
+func TestPrivateFacts(t *testing.T) {
+	for c, want := range map[*Console]bool{
+		New(io.Discard, false, logrus.DebugLevel): true, New(io.Discard, true, logrus.WarnLevel): true, New(io.Discard, false, logrus.InfoLevel): false,
+	} {
+		if got := c.ShowsPrivate(); got != want {
+			t.Errorf("level %v: %t", c.level, got)
 		}
 	}
 }
@@ -201,7 +195,7 @@ func TestDumbTerminal(t *testing.T) {
 		clk.t = clk.t.Add(time.Second)
 	}
 	c.EndProgress()
-	if got := out.String(); got != "50 %, R2, 10s left\n" || !c.Shows(Trials) {
+	if got := out.String(); got != "50 %, R2, 10s left\n" || !c.ShowsPrivate() {
 		t.Errorf("%q", got)
 	}
 }
@@ -244,36 +238,5 @@ func TestWaiting(t *testing.T) {
 	plain.Waiting("later") // has its own time
 	if lines.Len() > 0 {
 		t.Errorf("%q at once", lines)
-	}
-}
-
-// As JSON, every line, even progress on a terminal, is an object with the time, the level and the message.
-func TestJSON(t *testing.T) {
-	c, out, clk := console(true, logrus.InfoLevel)
-	c.AsJSON()
-	var private bytes.Buffer
-	c.LogTo(&private)
-	c.Progress(1, 4, "training")
-	clk.t = clk.t.Add(10 * time.Second)
-	c.Progress(2, 4, "training")
-	c.Log().Warnf("a <line>\nof %q", "text")
-	c.Log().Debug("score 0.5")
-	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-	want := [][2]string{{"info", "50 %, training, 10s left"}, {"warning", "a <line>\nof \"text\""}}
-	if len(lines) != len(want) {
-		t.Fatalf("%d lines: %s", len(lines), out)
-	}
-	for i, line := range lines {
-		var got map[string]string
-		if err := json.Unmarshal([]byte(line), &got); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-		_, err := time.Parse(time.RFC3339, got["time"])
-		if len(got) != 3 || got["level"] != want[i][0] || got["message"] != want[i][1] || err != nil {
-			t.Errorf("%s, want %q", line, want[i])
-		}
-	}
-	if !strings.Contains(private.String(), " debug: score 0.5\n") {
-		t.Errorf("the private log has %q", private.String())
 	}
 }

@@ -6,6 +6,5 @@
 // line every ten seconds. A terminal whose locale isn't UTF-8 gets ASCII from [Screen.Writer]. Other outputs, such as a
 // file or a pipe, always get UTF-8 in lines of any length, so that programs can read them.
 //
-// Log and progress can contain private facts; package release lists them. [Secret] says which of them a terminal shows,
-// and which other output.
+// Log and progress can contain private facts; package release lists them. [Console.ShowsPrivate] says where.
 package ui
