@@ -20,8 +20,8 @@ import (
 )
 
 func main() {
-	results, log := ui.ScreenOf(os.Stdout, os.Getenv), ui.ScreenOf(os.Stderr, os.Getenv)
-	g := newGlobal(engines.NVIDIA, &term.Output{To: results.Writer(os.Stdout), Screen: results}, os.Stderr, log)
+	results, log := ui.ScreenOf(os.Stdout), ui.ScreenOf(os.Stderr)
+	g := newGlobal(engines.NVIDIA, &term.Output{To: os.Stdout, Screen: results}, os.Stderr, log)
 	g.stop = untilSignal
 	os.Exit(g.execute(context.Background(), os.Args[1:]))
 }

@@ -35,7 +35,7 @@ func onTerminal(t *testing.T, columns uint16, env []string, args ...string) stri
 	}
 	cmd := exec.Command("dptrain", args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), slave, slave
-	cmd.Env = append(os.Environ(), append([]string{"LC_ALL=C.UTF-8", "TERM=xterm", "CUDA_VISIBLE_DEVICES=-1"}, env...)...)
+	cmd.Env = append(os.Environ(), append([]string{"TERM=xterm", "CUDA_VISIBLE_DEVICES=-1"}, env...)...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +47,7 @@ func onTerminal(t *testing.T, columns uint16, env []string, args ...string) stri
 	return strings.ReplaceAll(string(out), "\r\n", "\n")
 }
 
-// A terminal gets whole words in lines that fit, and UTF-8 where its locale has that. A pipe gets one line for each
-// row, which scripts read.
+// A terminal gets whole words in lines that fit. A pipe gets one line for each row, which scripts read.
 func TestTerminals(t *testing.T) {
 	args := []string{"tune", "--dry-run", "--accounting", "paper", "--store", t.TempDir()}
 	piped := output(t, args...)
@@ -59,15 +58,14 @@ func TestTerminals(t *testing.T) {
 	}{
 		{200, "", "bound    Rényi: variant 1, tuning with Poisson repetitions, Poisson-sampled Gaussian mechanism (paper accounting)\n"},
 		{80, "", "bound    Rényi: variant 1, tuning with Poisson repetitions, Poisson-sampled\n         Gaussian mechanism (paper accounting)\n"},
-		{80, "LC_ALL=C", "bound    Renyi: variant 1, tuning with Poisson repetitions, Poisson-sampled\n"},
-		{80, "TERM=dumb", "bound    Renyi: variant 1,"},
+		{80, "TERM=dumb", "bound    Rényi: variant 1,"},
 		{0, "", "bound    Rényi: variant 1, tuning with Poisson repetitions, Poisson-sampled Gaussian mechanism (paper accounting)\n"},
 	} {
 		got := onTerminal(t, c.columns, []string{c.env}, args...)
 		if !strings.Contains(got, c.bound) {
 			t.Errorf("%d columns, %s: no %q in\n%s", c.columns, c.env, c.bound, got)
 		}
-		if a, b := strings.Fields(strings.ReplaceAll(piped, "é", "e")), strings.Fields(strings.ReplaceAll(got, "é", "e")); strings.Join(a, " ") != strings.Join(b, " ") {
+		if a, b := strings.Fields(piped), strings.Fields(got); strings.Join(a, " ") != strings.Join(b, " ") {
 			t.Errorf("%d columns, %s: other words than for a pipe:\n%s", c.columns, c.env, got)
 		}
 	}

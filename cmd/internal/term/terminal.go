@@ -82,7 +82,7 @@ func (t *Terminal) Fail(err error, code int, args []string) {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")           // one line for each of joined errors
 	text += cited(err, t.Verbose || t.Screen.Terminal && !asJSON) // JSON is made to be kept
 	if !asJSON {
-		fmt.Fprintln(t.Screen.Writer(t.Err), "dptrain:", Clean(text))
+		fmt.Fprintln(t.Err, "dptrain:", Clean(text))
 		return
 	}
 	enc := json.NewEncoder(t.Err)

@@ -38,11 +38,7 @@ func (c *Console) restore() {
 	if width == 0 {
 		width = usual
 	}
-	text, more := c.line, "…"
-	if c.screen.ASCII { // a character may become several, which must fit too
-		text, more = ascii(text), "..."
-	}
-	_, _ = io.WriteString(c.out, blank+cutOff(text, width-1, more)) // progress that can't be shown is no failure
+	_, _ = io.WriteString(c.out, blank+cutOff(c.line, width-1)) // progress that can't be shown is no failure
 }
 
 // erase removes the line of progress.

@@ -36,7 +36,7 @@ func New(out io.Writer, terminal bool, level logrus.Level) *Console {
 
 // NewOn returns a console on out that shows log entries up to the level, and progress as the screen can show it.
 func NewOn(out io.Writer, screen Screen, level logrus.Level) *Console {
-	c := &Console{log: logrus.New(), screen: screen, level: level, now: time.Now, out: screen.Writer(out)}
+	c := &Console{log: logrus.New(), screen: screen, level: level, now: time.Now, out: out}
 	c.log.SetLevel(logrus.DebugLevel)
 	c.log.SetOutput(io.Discard) // the hook writes
 	c.log.AddHook(hook{c})

@@ -129,9 +129,9 @@ func TestPrivateFacts(t *testing.T) {
 }
 
 // terminal returns a console on a terminal with *columns columns.
-func terminal(columns *int, ascii bool) (*Console, *bytes.Buffer, *clock) {
+func terminal(columns *int) (*Console, *bytes.Buffer, *clock) {
 	var out bytes.Buffer
-	c := NewOn(&out, Screen{Terminal: true, ASCII: ascii, Columns: func() int { return *columns }}, logrus.InfoLevel)
+	c := NewOn(&out, Screen{Terminal: true, Columns: func() int { return *columns }}, logrus.InfoLevel)
 	clk := &clock{time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
 	c.now = clk.now
 	return c, &out, clk
@@ -139,27 +139,22 @@ func terminal(columns *int, ascii bool) (*Console, *bytes.Buffer, *clock) {
 
 // A drawing is narrower than the terminal, also after changes of its width: a wider one would scroll each time.
 func TestProgressIsAsWideAsTheTerminal(t *testing.T) {
-	for _, ascii := range []bool{false, true} {
-		columns := 0
-		c, out, clk := terminal(&columns, ascii)
-		for width := 1; width < 130; width++ {
-			columns = width
-			for _, show := range []func(){
-				func() {
-					c.Progress(float64(width), 200, "tuning, trials done: 12, epsilon 3.9999, as described at some length")
-				},
-				func() { c.Working("training, epsilon 3.9999, and so on until no terminal is wide enough for it") },
-			} {
-				out.Reset()
-				clk.t = clk.t.Add(time.Second)
-				show()
-				drawn, ok := strings.CutPrefix(out.String(), "\r\x1b[K")
-				if !ok || utf8.RuneCountInString(drawn) > width-1 || strings.Contains(drawn, "\n") {
-					t.Fatalf("%d columns: %q", width, out)
-				}
-				if ascii && strings.IndexFunc(drawn, func(r rune) bool { return r > '~' }) >= 0 {
-					t.Fatalf("%d columns, ASCII %t: %q", width, ascii, drawn)
-				}
+	columns := 0
+	c, out, clk := terminal(&columns)
+	for width := 1; width < 130; width++ {
+		columns = width
+		for _, show := range []func(){
+			func() {
+				c.Progress(float64(width), 200, "tuning, trials done: 12, epsilon 3.9999, as described at some length")
+			},
+			func() { c.Working("training, epsilon 3.9999, and so on until no terminal is wide enough for it") },
+		} {
+			out.Reset()
+			clk.t = clk.t.Add(time.Second)
+			show()
+			drawn, ok := strings.CutPrefix(out.String(), "\r\x1b[K")
+			if !ok || utf8.RuneCountInString(drawn) > width-1 || strings.Contains(drawn, "\n") {
+				t.Fatalf("%d columns: %q", width, out)
 			}
 		}
 	}
@@ -168,11 +163,11 @@ func TestProgressIsAsWideAsTheTerminal(t *testing.T) {
 // A log line appears above the progress, which is drawn again at once.
 func TestLogLinesStandAboveProgress(t *testing.T) {
 	columns := 30
-	c, out, _ := terminal(&columns, true)
+	c, out, _ := terminal(&columns)
 	c.Progress(1, 4, "training")
 	out.Reset()
 	c.Log().Warn("a line that is too long for the terminal")
-	const want = "\r\x1b[Kwarning: a line that is too\n    long for the terminal\n\r\x1b[K 25 % ##----- training"
+	const want = "\r\x1b[Kwarning: a line that is too\n    long for the terminal\n\r\x1b[K 25 % ██░░░░░ training"
 	if got := out.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -187,7 +182,7 @@ func TestLogLinesStandAboveProgress(t *testing.T) {
 // A terminal that can't overwrite a line gets lines.
 func TestDumbTerminal(t *testing.T) {
 	var out bytes.Buffer
-	c := NewOn(&out, Screen{Terminal: true, Dumb: true, ASCII: true}, logrus.InfoLevel)
+	c := NewOn(&out, Screen{Terminal: true, Dumb: true}, logrus.InfoLevel)
 	clk := &clock{time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
 	c.now = clk.now
 	for second := range 11 {
@@ -195,7 +190,7 @@ func TestDumbTerminal(t *testing.T) {
 		clk.t = clk.t.Add(time.Second)
 	}
 	c.EndProgress()
-	if got := out.String(); got != "50 %, R2, 10s left\n" || !c.ShowsPrivate() {
+	if got := out.String(); got != "50 %, R², 10s left\n" || !c.ShowsPrivate() {
 		t.Errorf("%q", got)
 	}
 }
@@ -203,7 +198,7 @@ func TestDumbTerminal(t *testing.T) {
 // Long waits are shown, after two seconds on a terminal and every ten elsewhere, unless there is progress.
 func TestWaiting(t *testing.T) {
 	columns := 60
-	drawn, shown, clk := terminal(&columns, false)
+	drawn, shown, clk := terminal(&columns)
 	plain, lines, clk2 := console(false, logrus.InfoLevel)
 	quiet, none, clk3 := console(true, logrus.WarnLevel)
 	for second := range 22 {

@@ -43,13 +43,16 @@ func wrap(line, gap string, width, indent int) string {
 	return b.String()
 }
 
-// cutOff shortens text to width characters, ending with more.
-func cutOff(text string, width int, more string) string {
-	if utf8.RuneCountInString(text) <= width {
+// cutOff shortens text to width characters, the last of which says so.
+func cutOff(text string, width int) string {
+	switch runes := []rune(text); {
+	case len(runes) <= width:
 		return text
+	case width < 1:
+		return ""
+	default:
+		return string(runes[:width-1]) + "…"
 	}
-	cut := max(0, width-utf8.RuneCountInString(more))
-	return string([]rune(text + more)[:cut]) + string([]rune(more)[:max(0, width-cut)])
 }
 
 // Columns lays out lines whose cells, except the last of each, end with tabs, like package tabwriter. It writes them
