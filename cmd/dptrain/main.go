@@ -110,7 +110,6 @@ except with --verbose.
 	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newResumeCommand(g), newRunsCommand(g), newLedgerCommand(g),
 		newPredictCommand(g), newEvaluateCommand(g), newExportCommand(g), newPlanCommand(g), newAccountCommand(g),
 		newReportCommand(g), newReproduceCommand(g), newWorkerCommand(g), newClusterCommand(g), newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
-	root.SetHelpCommand(newHelpCommand())
 	// Flags are explained in long lines, which a terminal would break inside of words.
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", g.Out.Screen.Width())))
 	return root
