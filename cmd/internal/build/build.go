@@ -7,11 +7,6 @@ import (
 	"sync"
 )
 
-const (
-	program = "dptrain"
-	module  = "github.com/dptrain/dptrain"
-)
-
 // The linker of release/build sets these. A commit that ends with dirty has uncommitted changes.
 var version, commit string
 
@@ -51,9 +46,19 @@ var pseudo = regexp.MustCompile(`[-.][0-9]{14}-([0-9a-f]{12})(\+|$)`)
 
 // of returns the build with the linker's version and commit, if set, or else with the values in info, which may be nil.
 func of(info *debug.BuildInfo, version, commit string) Info {
-	out := Info{Program: program, Version: Unknown, Commit: commit}
+	out := Info{Program: "dptrain", Version: Unknown, Commit: commit}
+	if info != nil && info.Main.Version != "" {
+		out.Version = info.Main.Version
+	}
 	if info != nil {
-		out.read(info)
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				out.Commit = s.Value
+			case "vcs.modified":
+				out.Modified = s.Value == "true"
+			}
+		}
 	}
 	if version != "" {
 		out.Version = version
@@ -65,34 +70,4 @@ func of(info *debug.BuildInfo, version, commit string) Info {
 		out.Commit = found[1]
 	}
 	return out
-}
-
-// read takes the version of our module, and the commit if the program is ours.
-func (i *Info) read(info *debug.BuildInfo) {
-	if info.Main.Path != module {
-		for _, dep := range info.Deps {
-			if dep.Path == module {
-				i.take(dep)
-			}
-		}
-		return // settings have the commit of a program that isn't ours
-	}
-	i.take(&info.Main)
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			i.Commit = s.Value
-		case "vcs.modified":
-			i.Modified = s.Value == "true"
-		}
-	}
-}
-
-func (i *Info) take(m *debug.Module) {
-	if m.Replace != nil {
-		m = m.Replace
-	}
-	if m.Version != "" {
-		i.Version = m.Version
-	}
 }

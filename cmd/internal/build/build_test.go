@@ -13,13 +13,6 @@ func ours(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
 
 func TestOf(t *testing.T) {
 	revision, clean, changed := debug.BuildSetting{Key: "vcs.revision", Value: whole}, debug.BuildSetting{Key: "vcs.modified", Value: "false"}, debug.BuildSetting{Key: "vcs.modified", Value: "true"}
-	library := &debug.BuildInfo{
-		Main: debug.Module{Path: "example.com/other", Version: "v9.9.9"}, Settings: []debug.BuildSetting{revision, changed},
-		Deps: []*debug.Module{{Path: "example.com/dep", Version: "v8.8.8"}, {Path: "github.com/dptrain/dptrain", Version: "v0.4.0"}},
-	}
-	replaced := &debug.BuildInfo{Main: debug.Module{Path: "example.com/other"}, Deps: []*debug.Module{
-		{Path: "github.com/dptrain/dptrain", Version: "v0.4.0", Replace: &debug.Module{Path: "example.com/fork", Version: "v0.5.0"}},
-	}}
 	for name, c := range map[string]struct {
 		info            *debug.BuildInfo
 		version, commit string
@@ -36,9 +29,6 @@ func TestOf(t *testing.T) {
 		"an archive, other vcs":  {ours("v7.7.7", debug.BuildSetting{Key: "vcs.revision", Value: "feed"}, changed), "v1.2.3", whole, "dptrain v1.2.3, commit " + whole},
 		"an archive of changes":  {ours("(devel)"), "v1.2.3+dirty", whole + "-dirty", "dptrain v1.2.3+dirty, commit " + whole + " with changes"},
 		"an image":               {ours("(devel)"), "", whole, "dptrain (devel), commit " + whole},
-		"in another program":     {library, "", "", "dptrain v0.4.0"},
-		"replaced":               {replaced, "", "", "dptrain v0.5.0"},
-		"replaced by a folder":   {&debug.BuildInfo{Deps: []*debug.Module{{Path: "github.com/dptrain/dptrain", Version: "v0.4.0", Replace: &debug.Module{Path: "../x"}}}}, "", "", "dptrain (devel)"},
 	} {
 		if got := of(c.info, c.version, c.commit).String(); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
