@@ -1,4 +1,4 @@
 // Package flags makes settings of a command line. [Settings] are the flags that an experiment is resolved from, by
 // [Settings.Resolve]; [Store], [Curve] and [Keep] are flags of a run's folder, its learning curve and its states.
-// [Error] turns the errors of the flag parser into words of ours.
+// [Error] adds to the errors of the flag parser what may help.
 package flags

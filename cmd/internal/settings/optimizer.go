@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // The optimizers, in the block [Training]. Each may be written without its "dp-", too.
@@ -83,7 +82,7 @@ func (t Training) hasMomentum() bool {
 }
 
 func (t Training) validate() error {
-	if err := t.validateOptimizer(); err != nil {
+	if err := oneOf("training.optimizer", t.Optimizer, Optimizers()...); err != nil {
 		return err
 	}
 	if t.Momentum != nil {
@@ -116,19 +115,4 @@ func (t Training) validate() error {
 		return fmt.Errorf("training.average: must be 0 for none, below 1 such as 0.999, or 1 for the mean of all updates, got %v", t.Average)
 	}
 	return nil
-}
-
-func (t Training) validateOptimizer() error {
-	if slices.Contains(Optimizers(), t.Optimizer) {
-		return nil
-	}
-	var short []string
-	for _, name := range Optimizers() {
-		short = append(short, strings.TrimPrefix(name, "dp-"))
-	}
-	hint := ""
-	if near := Nearest(t.Optimizer, slices.Concat(Optimizers(), short)); near != "" {
-		hint = fmt.Sprintf("; did you mean %s?", near)
-	}
-	return fmt.Errorf("training.optimizer: must be one of %s, or one of these without dp-; got %q%s", strings.Join(Optimizers(), ", "), t.Optimizer, hint)
 }

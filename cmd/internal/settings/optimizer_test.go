@@ -54,12 +54,12 @@ func TestTraining(t *testing.T) {
 
 func TestTrainingRefuses(t *testing.T) {
 	for given, want := range map[string]string{
-		"training.optimizer=momentun":  "did you mean momentum?",
+		"training.optimizer=momentun":  `got "momentun"`,
 		"training.optimizer=dp":        `got "dp"`,
 		"training.optimizer=dp-dp-sgd": `got "dp-dp-sgd"`,
 		"training.momentum=0.9":        "training.momentum: dp-sgd has none; choose the optimizer momentum or nesterov",
 		"training.weight_decay=-1":     "training.weight_decay: must be a number, 0 or above",
-		"training.schedule=cosin":      "did you mean cosine?",
+		"training.schedule=cosin":      "training.schedule: must be one of constant, linear, cosine",
 		"training.warmup=1":            "training.warmup: must be a share of the steps, at least 0 and below 1",
 		"training.warmup=-0.1":         "training.warmup: must be a share",
 		"training.accumulate=-1":       "training.accumulate: must be 0 or a number of steps",

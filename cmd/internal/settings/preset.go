@@ -59,7 +59,7 @@ func layersOf(preset string) (dataset string, over []string, ok bool) {
 func Describe(preset string) (string, error) {
 	dataset, over, ok := layersOf(preset)
 	if !ok {
-		return "", &UnknownPresetError{Name: preset}
+		return "", unknownPreset(preset)
 	}
 	e, err := Preset(dataset)
 	if err != nil {
@@ -90,33 +90,15 @@ func firstLine(name string) string {
 	return strings.TrimPrefix(line, "# ")
 }
 
-// UnknownDatasetError reports a data set without a preset.
-type UnknownDatasetError struct{ Name string }
-
-func (e *UnknownDatasetError) Error() string {
-	return unknownName("data set", e.Name, Datasets(), "there are "+strings.Join(Datasets(), ", "))
-}
-
-// UnknownPresetError reports that no preset has the name.
-type UnknownPresetError struct{ Name string }
-
-func (e *UnknownPresetError) Error() string {
-	return unknownName("preset", e.Name, Presets(), "dptrain settings --presets lists them")
-}
-
-func unknownName(what, name string, names []string, otherwise string) string {
-	hint := otherwise
-	if near := Nearest(name, names); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	return fmt.Sprintf("unknown %s %q; %s", what, name, hint)
+func unknownPreset(name string) error {
+	return unknown("preset", name, Presets(), "dptrain settings --presets lists them")
 }
 
 // Preset returns the settings of a preset: see [Presets].
 func Preset(name string) (Experiment, error) {
 	dataset, over, ok := layersOf(name)
 	if !ok {
-		return Experiment{}, &UnknownPresetError{Name: name}
+		return Experiment{}, unknownPreset(name)
 	}
 	layers := []string{"layers/common.yaml", dataset + ".yaml"}
 	for _, name := range over {

@@ -130,7 +130,7 @@ func presetOf(layers []layer) (Experiment, error) {
 			}
 			preset = named.Dataset
 			if _, over, ok := layersOf(preset); !ok || over != nil {
-				return Experiment{}, &UnknownDatasetError{Name: preset}
+				return Experiment{}, Unknown("data set", preset, Datasets())
 			}
 		case named.Preset == "" && named.Data.given():
 			if dataset, _, _ := layersOf(preset); dataset != Files {

@@ -182,15 +182,7 @@ func oneOf(key, v string, allowed ...string) error {
 	if slices.Contains(allowed, v) {
 		return nil
 	}
-	hint := ""
-	near := Nearest(v, allowed)
-	if slices.Contains([]string{"gpu", "nvidia", "cuda"}, strings.ToLower(v)) && slices.Contains(allowed, EngineCUDA) {
-		near = EngineCUDA // gpu has more letters in common with cpu
-	}
-	if near != "" {
-		hint = fmt.Sprintf("; did you mean %s?", near)
-	}
-	return fmt.Errorf("%s: must be one of %s; got %q%s", key, strings.Join(allowed, ", "), v, hint)
+	return fmt.Errorf("%s: must be one of %s; got %q", key, strings.Join(allowed, ", "), v)
 }
 
 func firstError(errs ...error) error {

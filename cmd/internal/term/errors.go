@@ -3,7 +3,6 @@ package term
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 )
@@ -77,8 +76,5 @@ func Inputf(format string, args ...any) error { return Input(fmt.Errorf(format, 
 
 // Unknown returns the usage error for a name that isn't one of names.
 func Unknown(what, name string, names []string) error {
-	if near := settings.Nearest(name, names); near != "" {
-		return Usagef("unknown %s %q; did you mean %s?", what, name, near)
-	}
-	return Usagef("unknown %s %q; there are %s", what, name, strings.Join(names, ", "))
+	return Usage(settings.Unknown(what, name, names))
 }
