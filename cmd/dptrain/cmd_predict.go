@@ -7,16 +7,12 @@ import (
 	"errors"
 	"io"
 	"math"
-	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/cmd/internal/engines"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
-	"github.com/dptrain/dptrain/cmd/internal/flags"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/datasets/table"
@@ -24,7 +20,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-type predictOptions struct{ out, id, format string }
+type predictOptions struct{ out, id string }
 
 func newPredictCommand(g *global) *cobra.Command {
 	var opts predictOptions
@@ -36,7 +32,7 @@ folder, or its folder "released" wherever that was copied to.
 
 A model that was trained on files of your own takes a FILE that has the columns
 of the training file, in any order; others, and the label if it is there, are
-left alone. A FILE of - is standard input, whose format --format names.
+left alone.
 
 A model of a data set of images takes PNG and JPEG files, of one image each and
 of the set's size, or a file of images in MNIST's format (idx, packed by gzip or
@@ -57,17 +53,15 @@ prediction is as private as the row that it is made for.
 ` + term.ExitCodes,
 		Example: `  dptrain predict runs/files-20261122-100352 new.csv >predictions.csv
   dptrain predict released new.parquet --out predictions.csv
-  zcat new.csv.gz | dptrain predict released - --id patient
+  dptrain predict released new.csv.gz --id patient
   dptrain predict runs/mnist-20261122-100352 seven.png four.png`,
 		Args: term.Takes(2, math.MaxInt, "a run and a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runPredict(cmd.Context(), g, opts, cmd.InOrStdin(), args[0], args[1:])
+			return runPredict(cmd.Context(), g, opts, args[0], args[1:])
 		},
 	}
 	cmd.Flags().StringVar(&opts.out, "out", "", "`file` for the predictions, which must not exist")
 	cmd.Flags().StringVar(&opts.id, "id", "", "`column` of the file to copy beside the predictions, instead of numbers of rows")
-	cmd.Flags().StringVar(&opts.format, "format", "csv", "format of standard input, for a FILE of -: "+strings.Join(term.InputFormats, ", "))
-	flags.Complete(cmd, "format", term.InputFormats...)
 	return cmd
 }
 
@@ -89,32 +83,15 @@ type predictions struct {
 	beyond int // numbers that were clipped; private
 }
 
-func runPredict(ctx context.Context, g *global, opts predictOptions, in io.Reader, run string, files []string) (err error) {
-	switch strings.ToLower(filepath.Ext(opts.out)) {
-	case ".npz", ".npy", ".parquet", ".gz":
-		return term.Usagef("--out %s: predictions are CSV, or JSON with --json; give a name that says so", opts.out)
-	}
-	if files, err = opts.check(files); err != nil {
-		return err
-	}
+func runPredict(ctx context.Context, g *global, opts predictOptions, run string, files []string) error {
 	r, err := experiment.Open(run, engines.CPU())
 	if err != nil {
 		return err
-	}
-	remove := func() {}
-	if i := slices.Index(files, "-"); i >= 0 {
-		var path string
-		if path, remove, err = term.KeepInput(ctx, in, opts.format); err != nil {
-			return errors.Join(err, r.Close())
-		}
-		files[i] = path
 	}
 	p, err := term.Follow(ctx, g.Console(), "predicting", func(f *term.Follower) (predictions, error) {
 		p, err := predict(ctx, r, files, opts.id, f)
 		return p, errors.Join(err, r.Close())
 	})
-	// Rows may be private, and a closed pipe, as of head, ends the program at a write: no deferred call runs.
-	remove()
 	if err != nil {
 		return err
 	}
@@ -137,19 +114,6 @@ func (g *global) writePredictions(p predictions, out string) error {
 		return err
 	}
 	return term.Create(out, b.Bytes(), 0o600) // as private as the rows
-}
-
-// check returns a copy of the files' names, or an error for a combination that means nothing.
-func (o predictOptions) check(files []string) ([]string, error) {
-	switch {
-	case !slices.Contains(term.InputFormats, o.format):
-		return nil, term.Usagef("--format %s: want one of %s", o.format, strings.Join(term.InputFormats, ", "))
-	case o.format != "csv" && !slices.Contains(files, "-"):
-		return nil, term.Usagef("--format names the format of standard input; a file's name says its own. Give - as the file")
-	case slices.Contains(files, "-") && len(files) > 1:
-		return nil, term.Usagef("standard input (-) and %d files: give one of the two", len(files)-1)
-	}
-	return slices.Clone(files), nil
 }
 
 // noteClipped tells how many predictions were clipped, which depends on the rows.

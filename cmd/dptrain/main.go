@@ -27,7 +27,7 @@ func main() {
 }
 
 // stoppable are the commands that save or remove something when a signal stops them. It ends all others at once.
-var stoppable = []string{"tune", "train", "resume", "predict", "reproduce", "worker", "serve"}
+var stoppable = []string{"tune", "train", "resume", "reproduce", "worker", "serve"}
 
 // untilSignal returns a context that is done once a signal asks the process to end. A second one kills.
 func untilSignal(ctx context.Context) context.Context {

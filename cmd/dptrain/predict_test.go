@@ -13,10 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/cmd/internal/engines"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/term"
-	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/datasets/table"
 )
 
@@ -168,9 +166,6 @@ func TestPredictAndEvaluateImages(t *testing.T) {
 		"not a PNG or JPEG image":                    {"predict", dir, pictures[0], images},
 		"no such file":                               {"predict", dir, folder + "/none.png"},
 		"is a directory":                             {"predict", dir, folder},
-		"standard input (-) and 1 files":             {"predict", dir, "-", images},
-		"--format names the format of standard":      {"predict", dir, images, "--format", "tsv"},
-		"--format xls: want one of csv, tsv":         {"predict", dir, "-", "--format", "xls"},
 		"its name says no format":                    {"predict", dir, images, "--id", "x"},
 	} {
 		if out, complaints, code := said(false, args...); code == term.CodeOK || code == term.CodeInternal || out != "" || !strings.Contains(complaints, want) {
@@ -178,48 +173,3 @@ func TestPredictAndEvaluateImages(t *testing.T) {
 		}
 	}
 }
-
-// Standard input is kept in a folder of its owner alone, and removed.
-func TestPredictReadsStandardInput(t *testing.T) {
-	tmp := t.TempDir()
-	t.Setenv("TMPDIR", tmp)
-	g := newGlobal(engines.GPUs{}, nil, new(bytes.Buffer), ui.Screen{})
-	for format, rows := range map[string]string{"csv": "id,x\na,1\n", "tsv": "id\tx\na\t1\n"} {
-		var out bytes.Buffer
-		g.Out = &term.Output{To: writes(func(p []byte) (int, error) { // a closed pipe ends the program here
-			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
-				t.Errorf("there while predictions are written: %v, %v", left, err)
-			}
-			return out.Write(p)
-		})}
-		if err := runPredict(t.Context(), g, predictOptions{format: format, id: "id"}, strings.NewReader(rows), line(t), []string{"-"}); err != nil || out.String() != "id,y\na,10\n" {
-			t.Errorf("%s: %q, %v", format, out.String(), err)
-		}
-	}
-	if err := runPredict(t.Context(), g, predictOptions{format: "csv"}, strings.NewReader(""), line(t), []string{"-"}); err == nil || !strings.Contains(err.Error(), "standard input: it is empty") {
-		t.Errorf("no input: %v", err)
-	}
-	if err := runPredict(t.Context(), g, predictOptions{format: "csv"}, strings.NewReader("z\n1\n"), line(t), []string{"-"}); err == nil || exitCode(err) != term.CodeInput {
-		t.Errorf("another column: %v", err)
-	}
-	path, remove, err := term.KeepInput(t.Context(), strings.NewReader("x\n1\n"), "csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
-	}
-	remove()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, _, err := term.KeepInput(ctx, strings.NewReader("x\n1\n"), "csv"); exitCode(err) != term.CodeInterrupted {
-		t.Errorf("cancelled: %v", err)
-	}
-	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-}
-
-type writes func([]byte) (int, error)
-
-func (w writes) Write(p []byte) (int, error) { return w(p) }
