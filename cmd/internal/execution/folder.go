@@ -26,7 +26,7 @@ func Create(p *experiment.Plan, path, store string, curve flags.Curve) (*runs.Ru
 	if err != nil {
 		return nil, err
 	}
-	if r.CurvePoints, r.CurveEvery, err = curve.Spacing(p); err != nil {
+	if r.CurvePoints, err = curve.Points(p); err != nil {
 		return nil, err
 	}
 	unique := path == ""

@@ -252,7 +252,7 @@ func (r *run) fill() (out experiment.Outcome, err error) {
 	record := r.folder.Record
 	job := experiment.Options{
 		Key: key, Store: keptStates{r.folder, r.fail}, Every: r.Every,
-		Curve: train.Spacing{Points: record.CurvePoints, Every: record.CurveEvery},
+		Curve: train.Spacing{Points: record.CurvePoints},
 	}
 	training := term.Begin(r.ctx, &r.running, r.training, func(f *term.Follower) (experiment.Outcome, error) {
 		return r.train(device, job, f)

@@ -69,9 +69,7 @@ type Record struct {
 	Machine string   `json:"machine,omitempty"` // engine, processor and cores of the training
 	Moments []Moment `json:"moments"`
 
-	// The spacing of the released learning curve, by one of the two; 0 for none.
-	CurvePoints int `json:"curve_points,omitempty"`
-	CurveEvery  int `json:"curve_every,omitempty"`
+	CurvePoints int `json:"curve_points,omitempty"` // of the released learning curve; 0 for none
 }
 
 // Moment is something that happened to a run.
