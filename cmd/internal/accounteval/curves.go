@@ -64,24 +64,18 @@ func (p *params) variant2(tune, base renyi.Curve, q float64) renyi.Curve {
 }
 
 func (p *params) rdp(base accountant.Event, a int) (float64, error) {
-	if p.done() != nil {
-		return 0, nil
-	}
-	return p.curve(base, a)[a], nil
+	return p.at(a, func() renyi.Curve { return p.curve(base, a) })
 }
 
 func (p *params) variantRDP(of func(tune, base renyi.Curve, q float64) renyi.Curve) (float64, error) {
 	q, mu, base, a := p.probability("q"), p.positive("mu"), p.base(), p.order()
-	if p.done() != nil {
-		return 0, nil
-	}
-	return of(p.tuned(base, mu, a), p.curve(base, a), q)[a], nil
+	return p.at(a, func() renyi.Curve { return of(p.tuned(base, mu, a), p.curve(base, a), q) })
 }
 
-func (p *params) direction(of func(tune, base renyi.Curve, q float64) renyi.Curve) (float64, error) {
-	base, mu, q, a := p.base(), p.positive("mu"), p.probability("q"), p.order()
+// at returns a curve's value at an order, if there is no fault in the parameters.
+func (p *params) at(a int, curve func() renyi.Curve) (float64, error) {
 	if p.done() != nil {
 		return 0, nil
 	}
-	return of(p.tuned(base, mu, a), p.curve(base, a), q)[a], nil
+	return curve()[a], nil
 }

@@ -68,34 +68,34 @@ var functions = map[string]func(p *params) (float64, error){
 	},
 	"subsample_rdp": func(p *params) (float64, error) {
 		e, rate, a := p.base(), p.probability("gamma"), p.order()
-		if p.done() != nil {
-			return 0, nil
-		}
-		return renyi.Sampled(p.curve(e, a), rate, false)[a], nil
+		return p.at(a, func() renyi.Curve { return renyi.Sampled(p.curve(e, a), rate, false) })
 	},
 	"delta_hat": func(p *params) (float64, error) {
 		e, a := p.base(), p.order()
-		if p.done() != nil {
-			return 0, nil
-		}
-		return p.deltaHat(e, a)[a], nil
+		return p.at(a, func() renyi.Curve { return p.deltaHat(e, a) })
 	},
 	"tune_rdp": func(p *params) (float64, error) {
 		mu, e, a := p.positive("mu"), p.base(), p.order()
-		if p.done() != nil {
-			return 0, nil
-		}
-		return p.tuned(e, mu, a)[a], nil
+		return p.at(a, func() renyi.Curve { return p.tuned(e, mu, a) })
 	},
-	"tune_rdp_sound":     tuneRDPSound,
-	"tune_rdp_truncated": tuneRDPTruncated,
-	"baseline_epsilon":   func(p *params) (float64, error) { return p.epsilon(p.baseline()) },
-	"variant1_add":       func(p *params) (float64, error) { return p.direction(renyi.SubsetAdd) },
-	"variant1_remove":    func(p *params) (float64, error) { return p.direction(renyi.SubsetRemove) },
-	"variant1_rdp":       func(p *params) (float64, error) { return p.variantRDP(p.variant1) },
-	"variant1_epsilon":   func(p *params) (float64, error) { return p.epsilon(p.variant(accountant.Variant1)) },
-	"variant2_rdp":       func(p *params) (float64, error) { return p.variantRDP(p.variant2) },
-	"variant2_epsilon":   func(p *params) (float64, error) { return p.epsilon(p.variant(accountant.Variant2)) },
+	"tune_rdp_sound": func(p *params) (float64, error) {
+		e, mu, a := p.base(), p.positive("mu"), p.order()
+		return p.at(a, func() renyi.Curve { return renyi.PoissonAnyMean(p.curve(e, a), p.deltaHat(e, a), mu) })
+	},
+	"tune_rdp_truncated": func(p *params) (float64, error) {
+		e, rate, a := p.base(), p.positive("mu"), p.order()
+		return p.at(a, func() renyi.Curve {
+			mean := accountant.TruncatedPoisson{Rate: rate}.Expected()
+			return p.convexified(renyi.TruncatedPoissonTuned(p.curve(e, a), p.deltaHat(e, a), rate, mean))
+		})
+	},
+	"baseline_epsilon": func(p *params) (float64, error) { return p.epsilon(p.baseline()) },
+	"variant1_add":     func(p *params) (float64, error) { return p.variantRDP(renyi.SubsetAdd) },
+	"variant1_remove":  func(p *params) (float64, error) { return p.variantRDP(renyi.SubsetRemove) },
+	"variant1_rdp":     func(p *params) (float64, error) { return p.variantRDP(p.variant1) },
+	"variant1_epsilon": func(p *params) (float64, error) { return p.epsilon(p.variant(accountant.Variant1)) },
+	"variant2_rdp":     func(p *params) (float64, error) { return p.variantRDP(p.variant2) },
+	"variant2_epsilon": func(p *params) (float64, error) { return p.epsilon(p.variant(accountant.Variant2)) },
 	"min_sigma": func(p *params) (float64, error) {
 		event, epsilon, delta := p.withNoise(), p.nonNegative("epsilon"), p.probability("delta")
 		if p.done() != nil {
@@ -126,23 +126,6 @@ var functions = map[string]func(p *params) (float64, error){
 		steps, err := accountant.CalibrateStepsToLine(c, p.options, event)
 		return orInfinity(float64(steps), err)
 	},
-}
-
-func tuneRDPSound(p *params) (float64, error) {
-	e, mu, a := p.base(), p.positive("mu"), p.order()
-	if p.done() != nil {
-		return 0, nil
-	}
-	return renyi.PoissonAnyMean(p.curve(e, a), p.deltaHat(e, a), mu)[a], nil
-}
-
-func tuneRDPTruncated(p *params) (float64, error) {
-	e, rate, a := p.base(), p.positive("mu"), p.order()
-	if p.done() != nil {
-		return 0, nil
-	}
-	mean := accountant.TruncatedPoisson{Rate: rate}.Expected()
-	return p.convexified(renyi.TruncatedPoissonTuned(p.curve(e, a), p.deltaHat(e, a), rate, mean))[a], nil
 }
 
 func (p *params) step() accountant.Event {
