@@ -34,72 +34,89 @@ func (e *Experiment) decode(text []byte) error {
 	case root.Kind != yaml.MappingNode: // it may be a private file, given by mistake: CSV is one text to YAML
 		return errors.New("want a block of settings, as dptrain settings prints one; this file holds none")
 	}
-	settings, err := split(nil, reflect.TypeFor[Experiment](), root)
-	if err != nil {
+	return e.assign(root)
+}
+
+// assign sets the settings of a block. A list replaces the earlier one, and columns add up.
+func (e *Experiment) assign(block *yaml.Node) error {
+	if err := checkBlock("", reflect.TypeFor[Experiment](), block); err != nil {
 		return err
 	}
-	return e.assign(settings)
+	if err := block.Decode(e); err != nil {
+		return fmt.Errorf("read settings: %w", err)
+	}
+	return nil
 }
 
-// setting is one setting of a document, or one column of a block by column.
-type setting struct {
-	names []string // its path
-	t     reflect.Type
-	value *yaml.Node
-}
-
-func (s setting) path() string { return strings.Join(s.names, ".") }
-
-// split returns the settings in a node for the given type.
-func split(names []string, t reflect.Type, n *yaml.Node) ([]setting, error) {
-	path := strings.Join(names, ".")
-	switch {
-	case t.Kind() != reflect.Map && t.Kind() != reflect.Struct:
-		return []setting{{names, t, n}}, nil
+// check returns an error for a node that isn't a value of the setting at a path, which has the given type.
+func check(path string, t reflect.Type, n *yaml.Node) error {
+	err := plain(t, n)
+	switch block := t.Kind() == reflect.Map || t.Kind() == reflect.Struct; {
 	case isNull(n):
-		return nil, fmt.Errorf("%s%s: no value; want %s, or leave the line out", at(n), path, wanted(t))
-	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		return nil, fmt.Errorf("%s%w", at(n), errAlias)
-	case n.Kind != yaml.MappingNode:
-		return nil, fmt.Errorf("%s%s: want %s, got %s", at(n), path, wanted(t), describe(n))
+		return fmt.Errorf("%s%s: no value; want %s, or leave the line out", at(n), path, wanted(t))
+	case err != nil && !errors.Is(err, errUnlike):
+		return fmt.Errorf("%s%s: %w", at(n), path, err)
+	case err == nil && block && n.Kind == yaml.MappingNode:
+		return checkBlock(path, t, n)
+	case err != nil || n.Decode(reflect.New(t).Interface()) != nil:
+		return fmt.Errorf("%s%s: want %s, got %s", at(n), path, wanted(t), describe(n))
+	case (path == "preset" || path == "dataset") && strings.TrimSpace(n.Value) == "":
+		// As in a template with an unset variable: the default data would silently be trained on.
+		return fmt.Errorf("%s%s: no value; want a name, or leave the line out", at(n), path)
 	}
-	var all []setting
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		within, known := typeIn(t, key.Value)
-		path := join(path, key.Value)
-		switch {
-		case t.Kind() == reflect.Map && (key.Kind != yaml.ScalarNode || key.Anchor != "" || isNull(key) || key.ShortTag() == "!!merge"):
-			return nil, fmt.Errorf("%s%s: want the name of a column, got %s", at(key), strings.Join(names, "."), describe(key))
-		case !known && t == missing:
-			return nil, fmt.Errorf("%sunknown key %s; there are fill, indicator, words", at(key), path)
-		case !known:
-			return nil, fmt.Errorf("%s%w", at(key), unknownKey(path))
-		case seen[path]:
-			return nil, fmt.Errorf("%s%s is set twice", at(key), path)
-		}
-		seen[path] = true
-		settings, err := split(append(slices.Clip(names), key.Value), within, n.Content[i+1])
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, settings...)
-	}
-	if t != missing {
-		return all, nil
-	}
-	if !seen[join(path, "fill")] { // would silently be 0
-		return nil, fmt.Errorf("%s%s: no fill; give the number that stands for missing ones, as in {fill: 40, indicator: true}", at(n), path)
-	}
-	return []setting{{names, t, n}}, new(Experiment).assign(all) // only to check its parts
+	return nil
 }
 
-// missing is the type of a block that is one setting.
+// checkBlock returns an error for a key of a block that isn't one of its type's, and for a value of another type.
+func checkBlock(path string, t reflect.Type, block *yaml.Node) error {
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(block.Content); i += 2 {
+		key := block.Content[i]
+		within, known := typeIn(t, key.Value)
+		name := key.Kind == yaml.ScalarNode && !isNull(key) && key.ShortTag() != "!!merge"
+		switch inner := join(path, key.Value); {
+		case key.Kind == yaml.AliasNode || key.Anchor != "":
+			return fmt.Errorf("%s%w", at(key), errAlias)
+		case !name && t.Kind() == reflect.Map:
+			return fmt.Errorf("%s%s: want the name of a column, got %s", at(key), path, describe(key))
+		case !known && t == missing:
+			return fmt.Errorf("%sunknown key %s; there are fill, indicator, words", at(key), inner)
+		case !known || !name:
+			return fmt.Errorf("%s%w", at(key), unknownKey(inner))
+		case seen[key.Value]:
+			return fmt.Errorf("%s%s is set twice", at(key), inner)
+		default:
+			seen[key.Value] = true
+			if err := check(inner, within, block.Content[i+1]); err != nil {
+				return err
+			}
+		}
+	}
+	if t == missing && !seen["fill"] { // would silently be 0
+		return fmt.Errorf("%s%s: no fill; give the number that stands for missing ones, as in {fill: 40, indicator: true}", at(block), path)
+	}
+	return nil
+}
+
+// missing is the type of a block that is one setting: another one replaces it whole.
 var missing = reflect.TypeFor[Missing]()
 
-// settings returns the settings that an override gives.
-func (o Override) settings() ([]setting, error) {
+// override sets the settings of overrides.
+func (e *Experiment) override(overrides ...Override) error {
+	for _, o := range overrides {
+		block, err := o.block()
+		if err == nil {
+			err = e.assign(block)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// block returns the block of settings that an override stands for.
+func (o Override) block() (*yaml.Node, error) {
 	t := reflect.TypeFor[Experiment]()
 	var names []string
 	for rest := o.Key; rest != ""; {
@@ -124,7 +141,11 @@ func (o Override) settings() ([]setting, error) {
 	if n == nil {
 		return nil, fmt.Errorf("%s: want %s, got %q", o.Key, wanted(t), value)
 	}
-	return split(names, t, n)
+	for _, name := range slices.Backward(names) {
+		key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name}
+		n = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, n}}
+	}
+	return n, nil
 }
 
 // nodeOf returns the node of a value written as in YAML, or without quotes and brackets; nil for none.
@@ -163,30 +184,6 @@ func nodeOf(t reflect.Type, value string) *yaml.Node {
 }
 
 var errAlias = errors.New("anchors and aliases are not supported; write the value out")
-
-// assign sets settings. A list replaces the earlier one.
-func (e *Experiment) assign(settings []setting) error {
-	for _, s := range settings {
-		nested := s.value
-		for _, name := range slices.Backward(s.names) {
-			key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name}
-			nested = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, nested}}
-		}
-		err := plain(s.t, s.value)
-		switch path := s.path(); {
-		case isNull(s.value):
-			return fmt.Errorf("%s%s: no value; want %s, or leave the line out", at(s.value), path, wanted(s.t))
-		case err != nil && !errors.Is(err, errUnlike):
-			return fmt.Errorf("%s%s: %w", at(s.value), path, err)
-		case err != nil || nested.Decode(e) != nil:
-			return fmt.Errorf("%s%s: want %s, got %s", at(s.value), path, wanted(s.t), describe(s.value))
-		case (path == "preset" || path == "dataset") && strings.TrimSpace(s.value.Value) == "":
-			// As in a template with an unset variable: the default data would silently be trained on.
-			return fmt.Errorf("%s%s: no value; want a name, or leave the line out", at(s.value), path)
-		}
-	}
-	return nil
-}
 
 // numbers matches plain decimal numbers. YAML accepts others: 1_0 is 10, 010 is 8, 0x10 is 16, and .inf is infinite.
 var numbers = regexp.MustCompile(`^[-+]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`)

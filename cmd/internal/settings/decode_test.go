@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -32,6 +31,7 @@ func TestBadSettings(t *testing.T) {
 		{"long value", "privacy: {delta: " + strings.Repeat("x", 61) + "}", nil, `line 1: privacy.delta: want a number, got "` + strings.Repeat("x", 60) + `…"`},
 		{"no value", "model:\n", nil, "line 1: model: no value; want text"},
 		{"alias", "model: &m cnn\ndataset: *m\n", nil, "line 1: model: anchors and aliases are not supported; write the value out"},
+		{"alias of a key", "&model preset: mnist\n*model : cnn\n", nil, "line 1: anchors and aliases are not supported; write the value out"},
 		{"two documents", "model: cnn\n---\nmodel: mlp\n", nil, "more than one document; put all settings into one"},
 		{"broken", "model: [", nil, "line 1: this can't be read as YAML; check brackets, quotes, colons and indentation, which takes spaces and no tabs"},
 		{"unknown data set", "dataset: mnits", nil, `unknown data set "mnits"; did you mean mnist?`},
@@ -228,8 +228,7 @@ func TestEveryKeyCanBeSet(t *testing.T) {
 			value = "1"
 		}
 		var e Experiment
-		settings, err := Override{Key: key, Value: value}.settings()
-		if err = errors.Join(err, e.assign(settings)); err != nil {
+		if err := e.override(Override{Key: key, Value: value}); err != nil {
 			t.Error(err)
 		}
 		if cmp.Equal(e, Experiment{}) {

@@ -51,14 +51,8 @@ func Resolve(file File, overrides []Override) (Experiment, error) {
 			return err
 		},
 		func(e *Experiment) error {
-			for _, o := range overrides {
-				settings, err := o.settings()
-				if err == nil {
-					err = e.assign(settings)
-				}
-				if err != nil {
-					return err
-				}
+			if err := e.override(overrides...); err != nil {
+				return err
 			}
 			return contradiction(overrides)
 		},
@@ -81,28 +75,22 @@ func Resolve(file File, overrides []Override) (Experiment, error) {
 	return e, e.Validate()
 }
 
-// contradiction returns an error for two valid overrides that give a setting, or a column of a block, different values.
+// contradiction returns an error for two valid overrides whose order matters: they give a setting, or a column of a
+// block, different values.
 func contradiction(overrides []Override) error {
-	type given struct {
-		value Experiment // without other settings
-		by    Override
-	}
-	seen := map[string]given{}
-	for _, o := range overrides {
-		settings, err := o.settings()
-		if err != nil {
-			return err
-		}
-		for _, s := range settings {
-			g := given{by: o}
-			if err := g.value.assign([]setting{s}); err != nil {
+	inside := func(o, block Override) bool { return strings.HasPrefix(o.Key+".", block.Key+".") }
+	for i, first := range overrides {
+		for _, second := range overrides[i+1:] {
+			if !inside(first, second) && !inside(second, first) {
+				continue
+			}
+			var one, other Experiment
+			if err := errors.Join(one.override(first, second), other.override(second, first)); err != nil {
 				return err
 			}
-			first, twice := seen[s.path()]
-			if twice && !reflect.DeepEqual(first.value, g.value) {
-				return fmt.Errorf("%s: %s gives %q and %s %q; give one of them", s.path(), first.by.source(), first.by.Value, o.source(), o.Value)
+			if !reflect.DeepEqual(one, other) {
+				return fmt.Errorf("%s: %s gives %q and %s %q; give one of them", second.Key, first.source(), first.Value, second.source(), second.Value)
 			}
-			seen[s.path()] = g
 		}
 	}
 	return nil
