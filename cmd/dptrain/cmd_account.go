@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +46,6 @@ preset of --dataset, and flags change them. Nothing here depends on the model.`,
 		Example: `  dptrain account epsilon --dataset mnist --variant 2 --noise-multiplier 2.14
   dptrain account noise   --dataset mnist --epsilon 4
   dptrain account delta   --dataset mnist --noise-multiplier 2 --epsilon 3
-  dptrain account steps   --single --sampling-rate 0.01 --noise-multiplier 2 --epsilon 1
   dptrain account compare --dataset mnist --epsilon 4`,
 	})
 	compare := newAccountSubcommand(g, "compare", "All methods side by side: epsilon at a noise, or noise for an epsilon", runAccountCompare, "variant", "accounting")
@@ -57,7 +54,6 @@ preset of --dataset, and flags change them. Nothing here depends on the model.`,
 		newAccountSubcommand(g, "epsilon", "Epsilon of a plan with a given noise multiplier", runAccountEpsilon, "epsilon"),
 		newAccountSubcommand(g, "noise", "The smallest noise multiplier that meets an epsilon", runAccountNoise, "noise-multiplier"),
 		newAccountSubcommand(g, "delta", "Delta of a plan at a given epsilon", runAccountDelta, "epsilon", "delta"),
-		newAccountSubcommand(g, "steps", "The most steps of a run that meet an epsilon with a given noise", runAccountSteps, "epsilon", "epochs"),
 		compare,
 		newAccountEvalCommand(g),
 	)
@@ -95,15 +91,12 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 	fs := cmd.Flags()
 	if name != "compare" {
 		fs.BoolVar(&opts.single, "single", false, "one training run, no tuning")
-	}
-	if name == "compare" {
+	} else {
 		fs.BoolVar(&opts.attained, "attained", false, "also what the worst known order of scores makes the plan cost")
 	}
 	fs.IntVar(&opts.group, "group", 1, "rows of one person (or other unit) that are added or removed together")
-	if name != "steps" {
-		fs.IntVar(&opts.steps, "steps", 0, "steps of each run; overrides --epochs")
-	}
-	if name == "delta" || name == "steps" {
+	fs.IntVar(&opts.steps, "steps", 0, "steps of each run; overrides --epochs")
+	if name == "delta" {
 		fs.Float64Var(&opts.epsilon, "epsilon", 0, "epsilon of the guarantee")
 	}
 	return cmd
@@ -113,7 +106,7 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 func oneKindOfRun(e settings.Experiment) error {
 	switch {
 	case e.Privacy.Fixed != settings.FixedEpochs:
-		return term.Usagef("privacy.fixed: account wants epochs; account steps finds the steps that noise allows")
+		return term.Usagef("privacy.fixed: account wants epochs; dptrain tune --dry-run finds the steps that noise allows")
 	case e.Tunes(settings.TuneBatch) || e.Tunes(settings.TuneEpochs) || e.Tuning.Search != settings.SearchGrid:
 		return term.Usagef("tuning.tune: account speaks of one sampling rate and one number of steps; dptrain tune --dry-run accounts for more")
 	}
@@ -208,8 +201,8 @@ func runAccountDelta(o accountOptions, e settings.Experiment) (*accounted, error
 	if err != nil {
 		return nil, err
 	}
-	if err := o.checkEpsilon(); err != nil {
-		return nil, err
+	if !(o.epsilon > 0) {
+		return nil, term.Usagef("--epsilon: must be a number above 0, got %v", o.epsilon)
 	}
 	steps, err := o.stepsOf(e)
 	if err != nil {
@@ -225,40 +218,4 @@ func runAccountDelta(o accountOptions, e settings.Experiment) (*accounted, error
 	}
 	r := o.result(e, noise, steps, guarantee)
 	return &accounted{r, func(w io.Writer) { r.print(w, "delta", release.Exact(r.Delta)) }}, nil
-}
-
-func runAccountSteps(o accountOptions, e settings.Experiment) (*accounted, error) {
-	noise, err := givenNoise(e)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.checkEpsilon(); err != nil {
-		return nil, err
-	}
-	event, err := o.uniform(e).Events()
-	if err != nil {
-		return nil, err
-	}
-	steps, err := accountant.CalibrateSteps(o.epsilon, e.Privacy.Delta, experiment.Accounting(e.Privacy), event)
-	switch {
-	case errors.Is(err, accountant.ErrUnbounded):
-		return nil, term.Usagef("epsilon %v allows any number of steps with noise multiplier %v", o.epsilon, noise)
-	case err != nil:
-		return nil, fmt.Errorf("find the steps for epsilon %v: %w", o.epsilon, err)
-	case steps == 0:
-		return nil, term.Coded(term.CodeBudget, fmt.Errorf("epsilon %v at delta %v doesn't allow one step with noise multiplier %v; give more noise or a larger epsilon", o.epsilon, e.Privacy.Delta, noise))
-	}
-	guarantee, err := accountant.Epsilon(event(steps), e.Privacy.Delta, experiment.Accounting(e.Privacy))
-	if err != nil {
-		return nil, fmt.Errorf("account for the plan: %w", err)
-	}
-	r := o.result(e, noise, steps, guarantee)
-	return &accounted{r, func(w io.Writer) { r.print(w, "steps", strconv.Itoa(r.Steps)) }}, nil
-}
-
-func (o accountOptions) checkEpsilon() error {
-	if !(o.epsilon > 0) {
-		return term.Usagef("--epsilon: must be a number above 0, got %v", o.epsilon)
-	}
-	return nil
 }
