@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,15 +48,7 @@ which every runtime since 2021 has, and none of another domain.
 ` + term.ExitCodes,
 		Example: `  dptrain export runs/files-20261122-100352 model.onnx
   dptrain export released model.onnx --json`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return term.Usagef("%s wants a run and a file, got %d arguments; see %[1]s --help", cmd.CommandPath(), len(args))
-			}
-			if !strings.EqualFold(filepath.Ext(args[1]), ".onnx") {
-				return term.Usagef("%s: models are exported as ONNX; give a file whose name ends in .onnx", args[1])
-			}
-			return nil
-		},
+		Args: term.Takes(2, 2, "a run and a file"),
 		RunE: func(_ *cobra.Command, args []string) error { return runExport(g, opts, args[0], args[1]) },
 	}
 	cmd.Flags().BoolVar(&opts.encoded, "encoded", false, "one input of samples as the network takes them, in place of columns or of bytes of images")
