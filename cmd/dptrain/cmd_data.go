@@ -55,12 +55,7 @@ CIFAR-10 is trained on as features of resnet20, which has to be fetched too.`,
 			Short:             "Compare the files of one data set, or of all that are here, with their checksums",
 			Args:              term.Takes(0, 1, "the name of one data set"),
 			ValidArgsFunction: cobra.FixedCompletions(datasets.AllNames(), cobra.ShellCompDirectiveNoFileComp),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				if len(args) == 0 {
-					return runDataVerifyAll(cmd.Context(), g)
-				}
-				return runDataVerify(cmd.Context(), g, args[0])
-			},
+			RunE:              func(cmd *cobra.Command, args []string) error { return runDataVerify(cmd.Context(), g, args...) },
 		},
 	)
 	return cmd
@@ -126,23 +121,19 @@ type verified struct {
 	datasets.FileStatus
 }
 
-func runDataVerify(ctx context.Context, g *global, name string) error {
-	files, err := verify(ctx, name)
-	if err != nil {
-		return err
+// runDataVerify verifies the named data sets, or without names those of which files are here.
+func runDataVerify(ctx context.Context, g *global, names ...string) error {
+	named := len(names) > 0
+	if !named {
+		names = datasets.AllNames()
 	}
-	return reportVerified(g, files)
-}
-
-// runDataVerifyAll verifies the data sets of which files are here.
-func runDataVerifyAll(ctx context.Context, g *global) error {
-	var all []verified
-	for _, name := range datasets.AllNames() {
+	all := []verified{}
+	for _, name := range names {
 		files, err := verify(ctx, name)
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(files, func(f verified) bool { return f.State != datasets.Missing }) {
+		if named || slices.ContainsFunc(files, func(f verified) bool { return f.State != datasets.Missing }) {
 			all = append(all, files...)
 		}
 	}
