@@ -3,15 +3,19 @@ package figure
 import (
 	"fmt"
 	"math"
-
-	"github.com/dptrain/dptrain/train"
 )
 
 // Learning shows the learning curve of a run: a score over steps and, if it is known, epsilon up to each step.
 type Learning struct {
-	Metric   train.Metric
-	Points   []train.Point // at least one, in the order of their steps
-	Epsilons []float64     // of the steps up to each point; nil if they aren't known
+	Metric   string
+	Points   []LearningPoint // at least one, in the order of their steps
+	Epsilons []float64       // of the steps up to each point; nil if they aren't known
+}
+
+// LearningPoint is the score after a number of steps.
+type LearningPoint struct {
+	Step  int
+	Score float64
 }
 
 // Table returns a row for each point.
@@ -45,14 +49,14 @@ func (l Learning) drawing() drawing {
 		drawn = drawn || score == score
 		c.x, c.y = append(c.x, float64(p.Step)), append(c.y, score)
 	}
-	p := panel{title: "learning curve of the released model", x: axis{label: "step"}, y: axis{label: string(l.Metric) + " on the public test set"}}
+	p := panel{title: "learning curve of the released model", x: axis{label: "step"}, y: axis{label: l.Metric + " on the public test set"}}
 	if drawn {
 		p.curves = []curve{c}
 	} else {
 		p.empty = "no score above " + fmt.Sprint(WorstDrawn)
 		p.x.high, p.y.high = max(1, c.x[len(c.x)-1]), 1
 	}
-	name := string(l.Metric)
+	name := l.Metric
 	if l.Epsilons != nil {
 		name += ", epsilon " + up(l.Epsilons[len(l.Epsilons)-1]) + " at the last step"
 	}

@@ -103,8 +103,8 @@ func totals(runs []Run) []string {
 	return out
 }
 
-// scores returns the chart of the scores of one metric over epsilon, with a marker for each data set; nil for fewer than
-// two runs.
+// scores returns the chart of the scores of one metric over epsilon, with a marker for each data set; nil for fewer
+// than two runs.
 func scores(runs []Run, metric train.Metric) *chart {
 	panel := figure.ComparisonPanel{Title: "Scores over epsilon", X: "epsilon", Y: scoreLabel(metric)}
 	c := &chart{Caption: "Scores of the released models. Each number is a run of the table." + leftOut(metric), Columns: []string{"run", "epsilon", "score"}}

@@ -27,7 +27,11 @@ type Curve struct {
 
 // Figure returns the picture of a curve of scores.
 func (c *Curve) Figure(metric train.Metric) figure.Figure {
-	return figure.Learning{Metric: metric, Points: c.Points, Epsilons: c.Epsilons}
+	points := make([]figure.LearningPoint, len(c.Points))
+	for i, p := range c.Points {
+		points[i] = figure.LearningPoint(p)
+	}
+	return figure.Learning{Metric: string(metric), Points: points, Epsilons: c.Epsilons}
 }
 
 // files returns the files of a curve: its numbers and its pictures.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/build"
 	"github.com/dptrain/dptrain/cmd/internal/release"
-	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 )
@@ -52,7 +51,7 @@ func export(m release.Model, parameters []train.Parameter, o Options) ([]byte, S
 		return nil, Signature{}, err
 	}
 	var in struct {
-		Table *table.Schema `json:"table"`
+		Table *schema `json:"table"`
 	}
 	if len(m.Input) > 0 {
 		if err := json.Unmarshal(m.Input, &in); err != nil {
@@ -112,7 +111,7 @@ func positionIn(list []string) string {
 }
 
 // samples adds the inputs and returns the samples that they make.
-func (n *network) samples(m release.Model, s *table.Schema, o Options) (string, error) {
+func (n *network) samples(m release.Model, s *schema, o Options) (string, error) {
 	used := func(name string) string { n.used[name] = true; return name }
 	switch {
 	case m.Vocabulary > 0:
@@ -166,7 +165,7 @@ func (g *graph) classes(logits string, m release.Model) {
 }
 
 // number adds the output of a regression.
-func (g *graph) number(x string, s *table.Schema) {
+func (g *graph) number(x string, s *schema) {
 	x = g.cast(g.op("Squeeze", []string{x, g.ints(1)}), double)
 	if s != nil && s.Label.Scale != nil {
 		x = g.op("Mul", []string{x, g.double(s.Label.Scale.Divisor)})

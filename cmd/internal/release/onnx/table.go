@@ -4,15 +4,47 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/dptrain/dptrain/datasets/table"
 )
+
+// schema is a table's schema in model.json: see docs/model-format.md.
+type schema struct {
+	Label struct {
+		Clip  *clip  `json:"clip"`
+		Scale *scale `json:"scale"`
+	} `json:"label"`
+	Columns []column `json:"columns"`
+}
+
+type column struct {
+	Name       string   `json:"name"`
+	Shape      []int    `json:"shape"`
+	Categories []string `json:"categories"`
+	Clip       *clip    `json:"clip"`
+	Scale      *scale   `json:"scale"`
+	Missing    *missing `json:"missing"`
+}
+
+type clip struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+type scale struct {
+	Shift   float64 `json:"shift"`
+	Divisor float64 `json:"divisor"`
+}
+
+type missing struct {
+	Fill      float64  `json:"fill"`
+	Indicator bool     `json:"indicator"`
+	Words     []string `json:"words"`
+}
 
 // maxColumns bounds the inputs of a graph, each of which takes several operators.
 const maxColumns = 10_000
 
 // columns adds an input for each column, and returns the samples that they make.
-func (g *graph) columns(s *table.Schema, shape []int) (string, error) {
+func (g *graph) columns(s *schema, shape []int) (string, error) {
 	if len(s.Columns) > maxColumns {
 		return "", fmt.Errorf("%d columns; a graph has up to %d inputs: export it with one input of encoded samples", len(s.Columns), maxColumns)
 	}
@@ -39,7 +71,7 @@ func (g *graph) columns(s *table.Schema, shape []int) (string, error) {
 
 // categories returns the one-hot values [N, categories] of positions. A runtime fails at a position that isn't in the
 // list. Gather counts negative positions from the end, so they are first replaced by the position after the list.
-func (g *graph) categories(c table.Column) string {
+func (g *graph) categories(c column) string {
 	position := g.input(c.Name, int64s, positionIn(c.Categories))
 	all := make([]int64, len(c.Categories))
 	for i := range all {
@@ -53,7 +85,7 @@ func (g *graph) categories(c table.Column) string {
 }
 
 // numbers returns the values [N, width] of a column and, if it has single values, of its indicator.
-func (g *graph) numbers(c table.Column) []string {
+func (g *graph) numbers(c column) []string {
 	x := g.input(c.Name, double, meaning(c), c.Shape...)
 	if len(c.Shape) == 0 {
 		x = g.unsqueeze(x, 1)
@@ -89,7 +121,7 @@ func (g *graph) numbers(c table.Column) []string {
 	return []string{x, indicator}
 }
 
-func (g *graph) clip(x string, c table.Range) string {
+func (g *graph) clip(x string, c clip) string {
 	return g.op("Clip", []string{x, g.double(c.Low), g.double(c.High)})
 }
 
@@ -105,7 +137,7 @@ func numericWords(words []string) (out []float64) {
 }
 
 // meaning explains the input of a column of numbers.
-func meaning(c table.Column) string {
+func meaning(c column) string {
 	if c.Missing != nil {
 		return "in the unit of the file; NaN if missing"
 	}

@@ -103,7 +103,8 @@ func average(pairs []pair) (float64, Interval, float64) {
 }
 
 // tail returns the one-sided p value of a - r b: the probability of a t statistic as small, if the mean is 0. estimate
-// is the ratio at which [ratio] takes the degrees of freedom, so the tail is 2.5 percent at the ends of the interval. Both samples have an interval.
+// is the ratio at which [ratio] takes the degrees of freedom, so the tail is 2.5 percent at the ends of the interval.
+// Both samples have an interval.
 func tail(a, b sample, r, estimate float64) float64 {
 	va, vb := a.variance()/float64(len(a)), b.variance()/float64(len(b))
 	degrees := satterthwaite(va, len(a), estimate*estimate*vb, len(b))

@@ -25,7 +25,8 @@ type Input struct {
 	Quick          string  // describes how runs are smaller; empty for a campaign of full size
 	Epochs, Trials float64 // the shares of the paper's epochs and mean numbers of trials that runs have; 0 means all
 
-	// Seed is the campaign's, from which its runs' seeds follow: they guarantee nothing and can be repeated. Nil for none.
+	// Seed is the campaign's, from which its runs' seeds follow: they guarantee nothing and can be repeated. Nil for
+	// none.
 	Seed *uint64
 
 	// Noise has the noise multipliers of tunings, which need no runs: cells without a result are drawn too.
