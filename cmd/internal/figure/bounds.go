@@ -3,6 +3,7 @@ package figure
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -20,7 +21,7 @@ type BoundsSettings struct {
 	Delta           float64           // of the guarantee
 	MeanRepetitions []float64         // mu; one panel for each
 	SubsetRates     []float64         // q, ascending: the horizontal axis
-	Modes           []accountant.Mode // at most three: one set of curves for each
+	Modes           []accountant.Mode // one set of curves for each
 }
 
 // PaperBounds returns the settings of Figure compare_dp_bounds: 50 epochs at sampling rate 1/100, compared in all
@@ -67,8 +68,14 @@ type Bounds struct {
 }
 
 // ComputeBounds computes every point of the figure. It calls progress, which may be nil, from one goroutine at a time.
-// The error wraps [accountant.ErrInvalid] if a setting makes no sense.
+// The error wraps [accountant.ErrInvalid] if a setting makes no sense or a bound isn't finite.
 func ComputeBounds(ctx context.Context, s BoundsSettings, progress func(done, total int)) (Bounds, error) {
+	if len(s.MeanRepetitions) == 0 || len(s.SubsetRates) == 0 || len(s.Modes) == 0 {
+		return Bounds{}, fmt.Errorf("%w figure: wants at least one mean, one subset rate and one mode", accountant.ErrInvalid)
+	}
+	if len(s.Modes) > len(strokes) {
+		return Bounds{}, fmt.Errorf("%w figure: %d modes; no more than %d can be told apart", accountant.ErrInvalid, len(s.Modes), len(strokes))
+	}
 	b := Bounds{settings: s, epsilon: make([][][][]float64, len(s.MeanRepetitions))}
 	var points []point
 	for i := range s.MeanRepetitions {
@@ -132,6 +139,10 @@ func (b Bounds) compute(p point) error {
 		g, err := accountant.Epsilon(event, s.Delta, accountant.Options{Mode: mode})
 		if err != nil {
 			return fmt.Errorf("bound %s at mu %v and q %v: %w", method.name, mean, q, err)
+		}
+		if math.IsInf(g.Epsilon, 1) {
+			return fmt.Errorf("%w figure: no finite epsilon for %s at mu %v and q %v; give more noise or a larger delta",
+				accountant.ErrInvalid, method.name, mean, q)
 		}
 		curve := b.epsilon[p.mean][m][p.method]
 		curve[p.rate] = g.Epsilon

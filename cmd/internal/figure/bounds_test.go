@@ -155,11 +155,17 @@ func TestBoundsCanBeInterrupted(t *testing.T) {
 
 func TestBoundsRefuseNonsense(t *testing.T) {
 	for name, change := range map[string]func(*BoundsSettings){
+		"no panel":        func(s *BoundsSettings) { s.MeanRepetitions = nil },
+		"no rate":         func(s *BoundsSettings) { s.SubsetRates = nil },
+		"no mode":         func(s *BoundsSettings) { s.Modes = nil },
+		"four modes":      func(s *BoundsSettings) { s.Modes = append(s.Modes, accountant.Paper) },
 		"unknown mode":    func(s *BoundsSettings) { s.Modes[0] = "papre" },
 		"negative mean":   func(s *BoundsSettings) { s.MeanRepetitions[0] = -1 },
 		"rate above 1":    func(s *BoundsSettings) { s.SubsetRates[0] = 2 },
 		"gamma above 1":   func(s *BoundsSettings) { s.SamplingRate = 2 },
 		"negative steps":  func(s *BoundsSettings) { s.Steps = -1 },
+		"no noise":        func(s *BoundsSettings) { s.NoiseMultiplier = 0 },
+		"delta 0":         func(s *BoundsSettings) { s.Delta = 0 },
 		"delta above 1":   func(s *BoundsSettings) { s.Delta = 2 },
 		"delta not given": func(s *BoundsSettings) { s.Delta = -1 },
 	} {

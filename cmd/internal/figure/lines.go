@@ -2,15 +2,16 @@ package figure
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/dptrain/dptrain/accountant"
 )
 
 // LinesSettings are the runs that [Lines] draws.
 type LinesSettings struct {
-	SamplingRates []float64   // gamma; one panel for each
-	Candidates    []Candidate // at most four
-	Order         int         // the largest RDP order; lines are above their curves up to it
+	SamplingRates []float64 // gamma; one panel for each
+	Candidates    []Candidate
+	Order         int // the largest RDP order; lines are above their curves up to it
 }
 
 // Candidate is a training run without its sampling rate.
@@ -36,8 +37,18 @@ type Lines struct {
 	slopes   [][]float64          // c, likewise
 }
 
-// ComputeLines computes curves and slopes. The error wraps [accountant.ErrInvalid] if a setting makes no sense.
+// ComputeLines computes curves and slopes. The error wraps [accountant.ErrInvalid] if a setting makes no sense or a
+// curve isn't finite.
 func ComputeLines(s LinesSettings) (Lines, error) {
+	if len(s.SamplingRates) == 0 || len(s.Candidates) == 0 {
+		return Lines{}, fmt.Errorf("%w figure: wants at least one sampling rate and one candidate", accountant.ErrInvalid)
+	}
+	if len(s.Candidates) > len(markers) {
+		return Lines{}, fmt.Errorf("%w figure: %d candidates; no more than %d can be told apart", accountant.ErrInvalid, len(s.Candidates), len(markers))
+	}
+	if s.Order < 2 {
+		return Lines{}, fmt.Errorf("%w order %d: the smallest is 2", accountant.ErrInvalid, s.Order)
+	}
 	orders := accountant.Orders{Low: 2, High: s.Order}
 	l := Lines{settings: s}
 	for _, rate := range s.SamplingRates {
@@ -48,7 +59,11 @@ func ComputeLines(s LinesSettings) (Lines, error) {
 			if err != nil {
 				return Lines{}, fmt.Errorf("bound a run at sampling rate %v: %w", rate, err)
 			}
-			curves, slopes = append(curves, curve), append(slopes, curve.Slope(orders))
+			slope := curve.Slope(orders)
+			if math.IsInf(slope, 1) {
+				return Lines{}, fmt.Errorf("%w figure: no finite RDP at sampling rate %v with noise multiplier %v", accountant.ErrInvalid, rate, c.NoiseMultiplier)
+			}
+			curves, slopes = append(curves, curve), append(slopes, slope)
 		}
 		l.curves, l.slopes = append(l.curves, curves), append(l.slopes, slopes)
 	}

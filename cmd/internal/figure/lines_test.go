@@ -77,9 +77,14 @@ func TestLineIsTheSmallestAboveTheCurve(t *testing.T) {
 
 func TestLinesRefuseNonsense(t *testing.T) {
 	for name, change := range map[string]func(*LinesSettings){
-		"huge order":     func(s *LinesSettings) { s.Order = accountant.MaxOrder + 1 },
-		"gamma above 1":  func(s *LinesSettings) { s.SamplingRates[0] = 2 },
-		"negative steps": func(s *LinesSettings) { s.Candidates[0].Steps = -1 },
+		"no panel":        func(s *LinesSettings) { s.SamplingRates = nil },
+		"no candidate":    func(s *LinesSettings) { s.Candidates = nil },
+		"five candidates": func(s *LinesSettings) { s.Candidates = make([]Candidate, 5) },
+		"order 1":         func(s *LinesSettings) { s.Order = 1 },
+		"huge order":      func(s *LinesSettings) { s.Order = accountant.MaxOrder + 1 },
+		"gamma above 1":   func(s *LinesSettings) { s.SamplingRates[0] = 2 },
+		"no noise":        func(s *LinesSettings) { s.Candidates[0].NoiseMultiplier = 0 },
+		"negative steps":  func(s *LinesSettings) { s.Candidates[0].Steps = -1 },
 	} {
 		s := PaperLines()
 		change(&s)

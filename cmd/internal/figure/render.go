@@ -50,10 +50,13 @@ type File struct {
 	Content   []byte
 }
 
+// extensions are those of a figure's files.
+var extensions = [...]string{"csv", "pdf", "png", "svg"}
+
 // Encode draws a figure in the given formats, or in all four of them. It takes seconds for many panels.
 func Encode(f Figure, formats ...string) ([]File, error) {
 	if len(formats) == 0 {
-		formats = []string{"csv", "pdf", "png", "svg"}
+		formats = extensions[:]
 	}
 	var files []File
 	for _, extension := range formats {
