@@ -28,6 +28,7 @@ type reproduceOptions struct {
 	cluster   execution.Cluster
 	selection paper.Selection
 	out       string
+	list      bool
 	quick     bool
 	keep      flags.Keep
 	seed      uint64
@@ -50,7 +51,8 @@ func newReproduceCommand(g *global) *cobra.Command {
 		Long: `Reproduce the figures of Koskela and Kulkarni, "Practical
 Differentially Private Hyperparameter Tuning with Subsampling": train what they
 need, draw them, and compare them with what the paper says, on one page. NAME is
-a figure's label in the paper. Without a name it is all of them:
+a figure's label in the paper; --list shows what each of them needs. Without a
+name it is all of them:
 
 ` + strings.Join(labels(paper.Figures()), "\n") + `
 
@@ -64,7 +66,7 @@ The runs are kept in the folder "runs" below --out. Whatever is there isn't run
 again: the same command goes on where an earlier one was interrupted or killed,
 and only adds what is missing if it asks for more. A run that gives no model is
 tried once more. The command says at its beginning how long the runs are likely to
-take here. "reproduce status" counts runs and estimates the time left, also while
+take here, as --list does without training them. "reproduce status" counts runs and estimates the time left, also while
 another process works. The page is drawn before the runs and after them, and when
 the command is interrupted: then it shows the runs that are there.
 
@@ -82,7 +84,8 @@ paper's data sets are public. With --insecure-seed the campaign can be repeated 
 the byte, times left out, and its models guarantee nothing.
 
 ` + term.ExitCodes,
-		Example: `  dptrain reproduce --quick
+		Example: `  dptrain reproduce --list
+  dptrain reproduce --quick
   dptrain reproduce compare_dp_bounds mnist_novel_x
   dptrain reproduce figure_tune_lr_dp_sgd --datasets cifar-10 --repetitions 3
   dptrain reproduce --accounting paper,best
@@ -98,6 +101,7 @@ the byte, times left out, and its models guarantee nothing.
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
+	fs.BoolVar(&opts.list, "list", false, "show the figures, their runs, and how long they are likely to take here; train nothing but for a few seconds")
 	fs.BoolVar(&opts.quick, "quick", false, "small runs: a rehearsal of all figures in minutes")
 	s := &opts.selection
 	fs.StringSliceVar(&s.Datasets, "datasets", s.Datasets, "data sets: a `list`; "+builtIn+" is built in, and not the paper's")
@@ -243,6 +247,9 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 	e, err := opts.Resolve()
 	if err != nil {
 		return err
+	}
+	if opts.list {
+		return g.listFigures(ctx, opts, chosen, e.Performance)
 	}
 	store, err := campaign.Open(opts.out, opts.description(tasksOf(chosen, opts.selection)))
 	if err != nil {

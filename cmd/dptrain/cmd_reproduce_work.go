@@ -20,6 +20,8 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
+const measuring = "measuring the pace of this machine"
+
 // missing is what a campaign lacks.
 type missing struct {
 	reproduceOptions
@@ -63,10 +65,7 @@ func (g *global) work(ctx context.Context, store *campaign.Store, p settings.Per
 // here carries out what is missing on an engine, nil for the CPU's.
 func (m missing) here(ctx context.Context, gpu train.Engine, f *term.Follower) error {
 	engine, on := engines.New(m.performance, gpu), engines.Machine(m.performance, gpu)
-	pace := m.store.PaceOf(on)
-	err := pace.Measure(ctx, engine, cellsOf(m.tasks), func(done, total int) {
-		f.Progress(float64(done), float64(total), "measuring the pace of this machine")
-	})
+	pace, err := m.pace(ctx, gpu, f)
 	if err == nil {
 		err = m.store.SetPace(on, pace)
 	}
@@ -86,6 +85,15 @@ func (m missing) here(ctx context.Context, gpu train.Engine, f *term.Follower) e
 		Engine: engine, Features: engines.CPU(), Performance: m.performance, Machine: on, Program: program, MadeBy: engines.Current(),
 		Size: batchSize(m.performance, gpu != nil), SaveEvery: m.keep.Every, Follower: follower,
 	})
+}
+
+// pace returns the pace of an engine, nil for the CPU's. It measures now what the store lacks.
+func (m missing) pace(ctx context.Context, gpu train.Engine, f *term.Follower) (campaign.Pace, error) {
+	pace := m.store.PaceOf(engines.Machine(m.performance, gpu))
+	err := pace.Measure(ctx, engines.New(m.performance, gpu), cellsOf(m.tasks), func(done, total int) {
+		f.Progress(float64(done), float64(total), measuring)
+	})
+	return pace, err
 }
 
 // byWorkers has the workers of a cluster carry out what is missing.
@@ -202,8 +210,8 @@ func (c *campaignFollower) Ended(t campaign.Job, err error) {
 
 // expected returns the time that a task is expected to take, in seconds.
 func (c *campaignFollower) expected(t campaign.Job) float64 {
-	seconds, _ := c.store.Estimate(t.Cell, c.store.Description.Pace) // of a task that was estimated before
-	return seconds * c.status.Correction()
+	w, _ := c.store.Estimate(t.Cell, c.store.Description.Pace) // of a task that was estimated before
+	return w.Seconds * c.status.Correction()
 }
 
 // text says how many runs have ended.

@@ -119,23 +119,29 @@ func timeOf(ctx context.Context, loaded *train.Loaded, settings []train.Settings
 	return time.Since(start), err
 }
 
-// Estimate returns the time that a cell's run is expected to train with all cores or the GPU, in seconds, or 0 if the
-// pace is unknown.
-func (s *Store) Estimate(c Cell, p Pace) (seconds float64, err error) {
+// Work is what a cell's run is expected to take.
+type Work struct {
+	Models    float64 // trials and final runs
+	Gradients float64 // of single samples
+	Seconds   float64 // of training with all cores or the GPU; 0 if the pace is unknown
+}
+
+// Estimate returns what a cell's run is expected to take at a pace.
+func (s *Store) Estimate(c Cell, p Pace) (w Work, err error) {
 	e, err := s.experiment(c)
 	if err != nil {
-		return 0, err
+		return w, err
 	}
 	info, err := datasets.Describe(c.Dataset)
 	if err != nil {
-		return 0, err
+		return w, err
 	}
 	n := info.Train
 	epochs, rates := []float64{e.Privacy.Epochs}, []float64{e.Privacy.SamplingRate}
 	if c.Space == All {
 		epochs = e.Tuning.Epochs
 		if rates, err = e.Tuning.Rates(e.Privacy.SubsetRate, n); err != nil {
-			return 0, err
+			return w, err
 		}
 	}
 	q := e.Privacy.SubsetRate
@@ -151,14 +157,17 @@ func (s *Store) Estimate(c Cell, p Pace) (seconds float64, err error) {
 		for _, epoch := range epochs {
 			steps, err := train.Steps(epoch, rate)
 			if err != nil {
-				return 0, err
+				return w, err
 			}
 			for _, f := range phases {
-				seconds += f.runs / candidates * float64(steps) * (step.Fixed + step.Sample*rate*f.share*float64(n))
+				runs, batch := f.runs/candidates, rate*f.share*float64(n)
+				w.Models += runs
+				w.Gradients += runs * float64(steps) * batch
+				w.Seconds += runs * float64(steps) * (step.Fixed + step.Sample*batch)
 			}
 		}
 	}
-	return seconds, nil
+	return w, nil
 }
 
 // phase is a number of runs on a share of the samples.

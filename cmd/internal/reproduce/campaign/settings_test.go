@@ -32,8 +32,15 @@ func TestGradients(t *testing.T) {
 			models := map[Method]float64{Variant1: 16, Variant2: 16, Baseline: 15, Single: 1}[m]
 			seconds := map[string]float64{"mnist": 2*1878*models + want, "imdb": 3 * want, "cifar-10": want}[c.cell.Dataset]
 			pace := Pace{"mnist dp-sgd": {Fixed: 2, Sample: 1}, "imdb dp-adam": {Fixed: 0, Sample: 3}, "cifar-10 dp-sgd": {Fixed: 0, Sample: 1}}
-			if got, err := newStore("nowhere", Description{}).Estimate(c.cell, pace); err != nil || math.Abs(got-seconds) > 1e-6*seconds {
-				t.Errorf("%s: %v seconds, %v, want %v", c.cell, got, err, seconds)
+			w, err := newStore("nowhere", Description{}).Estimate(c.cell, pace)
+			if err != nil || math.Abs(w.Seconds-seconds) > 1e-6*seconds || math.Abs(w.Gradients-want) > 1e-6*want {
+				t.Errorf("%s: %+v, %v, want %v seconds and %v gradients", c.cell, w, err, seconds, want)
+			}
+			if c.cell.Space == All && m != Single {
+				models += 30
+			}
+			if math.Abs(w.Models-models) > 1e-9 {
+				t.Errorf("%s: %v models, want %v", c.cell, w.Models, models)
 			}
 		}
 	}

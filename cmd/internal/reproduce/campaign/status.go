@@ -37,10 +37,11 @@ func (s *Store) Status(jobs []Job, scan Scan) (Status, error) {
 	for _, j := range jobs {
 		seconds, ok := estimates[j.Cell]
 		if !ok {
-			var err error
-			if seconds, err = s.Estimate(j.Cell, s.Description.Pace); err != nil {
+			w, err := s.Estimate(j.Cell, s.Description.Pace)
+			if err != nil {
 				return st, err
 			}
+			seconds = w.Seconds
 			estimates[j.Cell] = seconds
 		}
 		if scan.Repeated[j] {

@@ -79,6 +79,19 @@ func Look(dir string) (*Store, error) {
 	return s, nil
 }
 
+// Planned is Look for a campaign that d describes, which need not have begun. The error wraps [ErrOther] if the folder
+// has a campaign with another scale or seed.
+func Planned(dir string, d Description) (*Store, error) {
+	s, err := Look(dir)
+	if errors.Is(err, ErrNone) {
+		return newStore(dir, d), nil
+	}
+	if err == nil {
+		err = s.Description.agrees(d, dir)
+	}
+	return s, err
+}
+
 // Open opens a campaign's folder to work on it, and makes it if there is none. It replaces the folder's description by
 // d, which must have the same scale and seed. The error wraps [ErrBusy] while another process works on the campaign,
 // and [ErrOther] if scale or seed differ. The caller closes the store.
@@ -107,18 +120,12 @@ func Open(dir string, d Description) (_ *Store, err error) {
 			err = errors.Join(err, lock.Close())
 		}
 	}()
-	before, err := Look(dir)
-	if err != nil && !errors.Is(err, ErrNone) {
+	s, err := Planned(dir, d)
+	if err != nil {
 		return nil, err
 	}
-	if before != nil {
-		if err := before.Description.agrees(d, dir); err != nil {
-			return nil, err
-		}
-		d.Machine, d.Pace = before.Description.Machine, before.Description.Pace
-	}
-	s := newStore(dir, d)
-	s.lock = lock
+	d.Machine, d.Pace = s.Description.Machine, s.Description.Pace
+	s.Description, s.lock = d, lock
 	return s, s.write()
 }
 
