@@ -28,6 +28,8 @@ func TestUselessColumns(t *testing.T) {
 		"whole dates":         {func(i int) string { return fmt.Sprintf("2024%02d%02d", 1+i%12, 1+i%28) }, "dates or times"},
 		"no dates":            {func(i int) string { return fmt.Sprintf("2024%02d%02d", 1+i%13, 1+i%28) }, ""},
 		"moments":             {func(i int) string { return fmt.Sprintf("2024-01-02T%02d:00:00Z", i%24) }, "dates or times"},
+		"seasons":             {func(i int) string { return fmt.Sprintf("20%d-%d", 10+i%9, 11+i%9) }, ""},
+		"codes":               {func(i int) string { return fmt.Sprintf("40%d-%d", 10+i%9, 1+i%9) }, ""},
 		"dates with gaps": {func(i int) string {
 			return map[bool]string{true: "NA", false: "2024-01-" + fmt.Sprint(10+i%15)}[i%5 == 0]
 		}, "dates or times"},

@@ -116,11 +116,13 @@ func checkedAll(all []Release) ([]Release, error) {
 // so a run that is resumed is one release; if the record has other data or another event, that is an error. If a
 // standing budget refuses the release, the error is a [*BudgetError], and nothing is recorded.
 func (l *Ledger) Record(ctx context.Context, r Release) (Account, error) {
-	account, err := l.Account(r.Data, r)
-	if err != nil {
-		return account, err
+	if a, err := l.Account(r.Data, r); err != nil { // what can't be accounted for isn't recorded
+		return a, err
 	}
-	return account, l.RecordAll(ctx, []Release{r})
+	if err := l.RecordAll(ctx, []Release{r}); err != nil {
+		return Account{}, err
+	}
+	return l.Account(r.Data, r) // others may have recorded theirs in between
 }
 
 // RecordAll is Record for several releases of one data set: it adds all of them or none. It returns no account, so

@@ -306,6 +306,28 @@ func TestConcurrentRecorders(t *testing.T) {
 	}
 }
 
+// hooked is a context that calls a function when it is first asked for an error.
+type hooked struct {
+	context.Context
+	once func()
+}
+
+func (h hooked) Err() error {
+	h.once()
+	return h.Context.Err()
+}
+
+// An account has the releases of others that are recorded while the ledger waits for its lock.
+func TestRecordCountsWhatOthersRecordMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	other := gaussian(t, "other", Named("mnist", 1), 3, 1e-5)
+	ctx := hooked{t.Context(), sync.OnceFunc(func() { record(t, open(t, dir), other) })}
+	a, err := open(t, dir).Record(ctx, gaussian(t, "own", Named("mnist", 1), 3, 1e-5))
+	if err != nil || len(a.Releases) != 1 || len(a.Planned) != 1 {
+		t.Errorf("%d releases of others and %d planned, %v", len(a.Releases), len(a.Planned), err)
+	}
+}
+
 func TestInterruptedRecord(t *testing.T) {
 	l := open(t, t.TempDir())
 	r := gaussian(t, "1", Named("mnist", 1), 3, 1e-5)
