@@ -102,7 +102,7 @@ const minDates = 5
 
 // The notations of dates and times that describe recognises.
 var (
-	dateText = regexp.MustCompile(`^(((18|19|20|21)\d\d[-/](0?[1-9]|1[0-2])([-/]\d\d?)?|\d\d?[-/.]\d\d?[-/.](\d\d|\d{4})|(\d\d?[ -])?` +
+	dateText = regexp.MustCompile(`^(((18|19|20|21)\d\d[-/](0?[1-9]|1[0-2])([-/]\d\d?)?|\d\d?([-/.]\d\d?[-/.]\d{4}|/\d\d?/\d\d)|(\d\d?[ -])?` +
 		`(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*[ -](\d\d?, )?\d{2,4})([T ]|$))?` +
 		`(\d\d?:\d\d(:\d\d(\.\d+)?)?( [AP]M)?(Z|[+-]\d\d:\d\d| [A-Z]{3,4})?)?$`)
 	dateNumber = regexp.MustCompile(`^(18|19|20|21)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$`)

@@ -30,6 +30,8 @@ func TestUselessColumns(t *testing.T) {
 		"moments":             {func(i int) string { return fmt.Sprintf("2024-01-02T%02d:00:00Z", i%24) }, "dates or times"},
 		"seasons":             {func(i int) string { return fmt.Sprintf("20%d-%d", 10+i%9, 11+i%9) }, ""},
 		"codes":               {func(i int) string { return fmt.Sprintf("40%d-%d", 10+i%9, 1+i%9) }, ""},
+		"versions":            {func(i int) string { return fmt.Sprintf("10.%d.%d", i%3, 10+i%5) }, ""},
+		"short dates":         {func(i int) string { return fmt.Sprintf("%d/%d/24", 1+i%12, 1+i%28) }, "dates or times"},
 		"dates with gaps": {func(i int) string {
 			return map[bool]string{true: "NA", false: "2024-01-" + fmt.Sprint(10+i%15)}[i%5 == 0]
 		}, "dates or times"},
