@@ -12,7 +12,6 @@ import (
 const (
 	cifarSide    = 32 // pixels
 	cifarImage   = 3 * cifarSide * cifarSide
-	cifarRecord  = 1 + cifarImage
 	cifarClasses = 10
 )
 

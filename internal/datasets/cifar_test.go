@@ -17,6 +17,8 @@ import (
 	"github.com/dptrain/dptrain/internal/long"
 )
 
+const cifarRecord = 1 + cifarImage
+
 // tinyCIFAR has two records in each file, whose pixels and labels identify them.
 var tinyCIFAR = cifar{batch: 2}
 
