@@ -232,10 +232,14 @@ func (s *Settings) CheckTuned(e settings.Experiment) error {
 	return nil
 }
 
+// ofSearches are the settings outside of the block tuning that affect searches alone.
+var ofSearches = []string{"privacy.variant", "privacy.subset_rate", "privacy.holdout", "privacy.mean_repetitions",
+	"privacy.repetitions", "privacy.repetitions_shape", "privacy.max_repetitions"}
+
 // CheckUntuned returns an error for a setting of the command line that affects searches alone.
 func (s *Settings) CheckUntuned() error {
 	for _, o := range s.given {
-		if strings.HasPrefix(o.Key, "tuning.") {
+		if strings.HasPrefix(o.Key, "tuning.") || slices.Contains(ofSearches, o.Key) {
 			return term.Usagef("%s: one run is trained, without a search; leave it out, or choose dptrain tune", sourceOf(o))
 		}
 	}
