@@ -66,6 +66,9 @@ func Embed(dir, address, name string) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if checkURL("tls://"+net.JoinHostPort(reachable(host, name), "1")) != nil {
+		return nil, fmt.Errorf("--advertise: %q is no name or address of a machine; want such as node1 or 10.0.0.5, without a port", name)
+	}
 	if s.File = before; s.File.NKey == "" {
 		if s.File.NKey, err = newKey(); err != nil {
 			return nil, err

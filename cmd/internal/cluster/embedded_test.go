@@ -146,3 +146,11 @@ func TestOptions(t *testing.T) {
 		}
 	}
 }
+
+func TestAdvertisedNameIsAMachines(t *testing.T) {
+	for _, name := range []string{"http://node1", "node1:4222", "node 1", "node1,node2"} {
+		if _, err := Embed(t.TempDir(), "127.0.0.1:0", name); err == nil || !strings.Contains(err.Error(), "--advertise: ") {
+			t.Errorf("%q: error %v; want one that names --advertise", name, err)
+		}
+	}
+}
