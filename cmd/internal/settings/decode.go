@@ -81,7 +81,7 @@ func checkBlock(path string, t reflect.Type, block *yaml.Node) error {
 			return fmt.Errorf("%s%s: want the name of a column, got %s", at(key), path, describe(key))
 		case !known && t == missing:
 			return fmt.Errorf("%sunknown key %s; there are fill, indicator, words", at(key), inner)
-		case !known || !name:
+		case !known:
 			return fmt.Errorf("%s%w", at(key), unknownKey(inner))
 		case seen[key.Value]:
 			return fmt.Errorf("%s%s is set twice", at(key), inner)

@@ -175,3 +175,10 @@ func TestEveryPresetIsValidAndDescribed(t *testing.T) {
 		t.Error("there is a line for what doesn't exist")
 	}
 }
+
+// Twice the mean is rounded up: no trials at all would have no mean.
+func TestBinomialTrials(t *testing.T) {
+	if n := (Privacy{MeanRepetitions: 0.3}).BinomialTrials(); n != 1 {
+		t.Errorf("%d trials of mean 0.3, want 1", n)
+	}
+}

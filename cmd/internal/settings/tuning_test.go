@@ -128,6 +128,7 @@ func TestLayersOfPresets(t *testing.T) {
 		{"preset: imdb-adam", []string{"dataset=mnist"}, "mnist"},
 		{"dataset: mnist", []string{"preset=cifar-10-all"}, "cifar-10-all"},
 		{"dataset: mnist\npreset: mnist-all", nil, "mnist-all"},
+		{"preset: files-adam-all", []string{"data.train=a.csv"}, "files-adam-all"},
 	} {
 		e, err := Resolve(File{Text: []byte(c.file)}, sets(c.overrides...))
 		if err != nil {
