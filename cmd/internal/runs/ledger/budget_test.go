@@ -116,17 +116,18 @@ func TestBudgetOfAPart(t *testing.T) {
 	whole, half, rest := rows("whole.csv", span(0, 200)...), rows("half.csv", span(0, 100)...), rows("rest.csv", span(100, 200)...)
 	l := open(t, t.TempDir())
 	setBudget(t, l, whole, 8, 1e-5)
+	setBudget(t, l, Named("mnist", 1), 3, 1e-5)
 	setBudget(t, l, half, 2, 1e-6)
 	setBudget(t, l, half, 1, 1e-6)
 	for _, d := range []Data{whole, half, rest} {
-		if a := account(t, l, d); len(a.Budgets) != 2 || a.Budgets[0].Epsilon != 1 || a.Budgets[1].Delta != 1e-6 {
+		if a := account(t, l, d); len(a.Budgets) != 2 || a.Budgets[0].Epsilon != 1 || a.Budgets[0].Delta != 1e-6 || a.Budgets[1].Delta != 1e-6 {
 			t.Errorf("%s: budgets %+v", d.Name, a.Budgets)
 		}
 	}
 	if removed, err := l.RemoveBudget(t.Context(), rest); err != nil || !removed {
 		t.Error(removed, err)
 	}
-	if b, err := l.store.read(); err != nil || len(b.budgets) != 0 {
+	if b, err := l.store.read(); err != nil || len(b.budgets) != 1 || b.budgets[0].Data.Name != "mnist" {
 		t.Errorf("%+v, %v", b, err)
 	}
 }

@@ -349,6 +349,10 @@ func TestInterruptedRecord(t *testing.T) {
 	if _, err := l.Record(cancelled, gaussian(t, "2", Named("mnist", 1), 3, 1e-5)); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
+	late, stop := context.WithCancel(t.Context()) // while it accounts
+	if err := l.change(late, func(b *book) (bool, error) { stop(); b.releases = nil; return true, nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
 	if all, _ := l.Releases(); len(all) != 1 {
 		t.Errorf("%d releases", len(all))
 	}
