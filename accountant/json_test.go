@@ -46,6 +46,7 @@ var jsonForms = []struct {
 		Baseline(Binomial{Trials: 30, Probability: 0.5}, Gaussian{NoiseMultiplier: 1}),
 		`{"kind":"select_best","repetitions":{"kind":"binomial","trials":30,"probability":0.5},"event":{"kind":"gaussian","noise_multiplier":1}}`,
 	},
+	{Baseline(Fixed{Trials: 8}, Gaussian{NoiseMultiplier: 1}), `{"kind":"select_best","repetitions":{"kind":"fixed","trials":8},"event":{"kind":"gaussian","noise_multiplier":1}}`},
 }
 
 func TestJSONForms(t *testing.T) {
@@ -79,6 +80,10 @@ func TestJSONNotations(t *testing.T) {
 	if want := `{"kind":"rdp_line","slope":1,"low_order":2,"high_order":256}`; err != nil || string(text) != want {
 		t.Errorf("%s, %v, want %s", text, err, want)
 	}
+	halves := OneOf{Events: []Event{Gaussian{NoiseMultiplier: 1}, Gaussian{NoiseMultiplier: 2}}}
+	if text, err = MarshalEvent(halves); err != nil || !strings.Contains(string(text), `"weights":[1,1]`) {
+		t.Errorf("%s, %v, want a weight of 1 each", text, err)
+	}
 	for text, want := range map[string]Event{
 		" {\n\"noise_multiplier\" : 10.0e-1 , \"kind\":\"gaussian\"}\n": Gaussian{NoiseMultiplier: 1},
 		`{"kind":"\u0067aussian","noise_multiplier":0e5}`:               Gaussian{},
@@ -107,7 +112,7 @@ func TestWrongJSON(t *testing.T) {
 		`{"kind":"box"}`, `{"kind":null}`, `{"kind":1,"noise_multiplier":1}`, `{"Kind":"gaussian","noise_multiplier":1}`,
 		`{"kind":"gaussian"}`, `{"kind":"gaussian","noise_multiplier":-1}`, `{"kind":"gaussian","noise_multiplier":null}`,
 		`{"kind":"gaussian","noise_multiplier":"1"}`, `{"kind":"gaussian","noise_multiplier":NaN}`, `{"kind":"gaussian","noise_multiplier":Infinity}`,
-		`{"kind":"gaussian","noise_multiplier":1e400}`, `{"kind":"gaussian","noise_multiplier":1e-400}`, `{"kind":"gaussian","Noise_Multiplier":1}`,
+		`{"kind":"gaussian","noise_multiplier":1e400}`, `{"kind":"gaussian","noise_multiplier":2e-400}`, `{"kind":"gaussian","Noise_Multiplier":1}`,
 		`{"kind":"gaussian","noise_multiplier":1,"noise_multiplier":2}`, `{"kind":"gaussian","noise_multiplier":1,"extra":1}`,
 		`{"kind":"gaussian","kind":"gaussian","noise_multiplier":1}`, `{"kind":"gaussian","noise_multiplier":0x1}`,
 		`{"kind":"poisson_sampled","sampling_probability":1.5,"event":` + gaussian + `}`,
@@ -121,6 +126,7 @@ func TestWrongJSON(t *testing.T) {
 		`{"kind":"rdp_line","slope":1,"low_order":0,"high_order":0}`, `{"kind":"rdp_line","slope":1,"low_order":24,"high_order":2}`,
 		`{"kind":"select_best","repetitions":{"kind":"poisson","mean":1,"rate":1},"event":` + gaussian + `}`,
 		`{"kind":"select_best","repetitions":{"kind":"poisson","mean":0},"event":` + gaussian + `}`,
+		`{"kind":"select_best","repetitions":` + gaussian + `,"event":` + gaussian + `}`, `{"kind":"fixed","trials":2}`,
 		`{"kind":"select_best","repetitions":{"kind":"uniform"},"event":` + gaussian + `}`,
 		`{"kind":"select_best","repetitions":null,"event":` + gaussian + `}`, `{"kind":"select_best","event":` + gaussian + `}`,
 		`{"kind":"composed","events":[` + strings.Repeat(gaussian+",", 30000) + gaussian + `]}`, strings.Repeat("[", 1<<19),
