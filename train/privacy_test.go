@@ -32,7 +32,7 @@ func TestSteps(t *testing.T) {
 }
 
 func TestStepsRefuses(t *testing.T) {
-	for _, tt := range [][2]float64{{-1, 0.5}, {math.NaN(), 0.5}, {math.Inf(1), 0.5}, {1, 0}, {1, 1.5}, {1, math.NaN()}, {1e9, 1e-9}, {1e300, 1e-300}} {
+	for _, tt := range [][2]float64{{-1, 0.5}, {math.NaN(), 0.5}, {math.Inf(1), 0.5}, {1, 0}, {1, 1.5}, {1, math.NaN()}, {1e9, 1e-9}, {math.MaxInt32 + 1, 1}, {1e300, 1e-300}} {
 		if n, err := Steps(tt[0], tt[1]); err == nil {
 			t.Errorf("Steps(%v, %v) = %d, want an error", tt[0], tt[1], n)
 		}
@@ -58,6 +58,8 @@ func TestPrivacyValidate(t *testing.T) {
 		{func(p *Privacy) { p.ClippingNorm = 0 }, "clipping norm is 0: want a number from 1e-9 to 1e9"},
 		{func(p *Privacy) { p.ClippingNorm = math.NaN() }, "clipping norm is NaN: want a number from 1e-9 to 1e9"},
 		{func(p *Privacy) { p.Steps = -1 }, "steps is -1: want a whole number from 0 to 2147483647"},
+		{func(p *Privacy) { p.Steps = math.MaxInt32 + 1 }, "steps is 2147483648: want a whole number from 0 to 2147483647"},
+		{func(p *Privacy) { p.NominalSize = math.Inf(1) }, "nominal size is +Inf: want a finite number above 0"},
 		{func(p *Privacy) { p.NominalSize = 0 }, "nominal size is 0: want a finite number above 0"},
 	}
 	for _, tt := range tests {

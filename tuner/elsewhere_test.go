@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/train"
@@ -222,6 +223,7 @@ func TestWrongOutcomes(t *testing.T) {
 		"negative score":   func(o *PrivateOutcome) { o.Score = -0.1 },
 		"score, diverged":  func(o *PrivateOutcome) { o.Diverged, o.Parameters = true, nil },
 		"score, failed":    func(o *PrivateOutcome) { o.Failure, o.Parameters = "x", nil },
+		"low, failed":      func(o *PrivateOutcome) { o.Failure, o.Score, o.Parameters = "x", -1, nil },
 		"diverged, failed": func(o *PrivateOutcome) { o.Diverged, o.Failure, o.Score, o.Parameters = true, "x", lowest, nil },
 		"model, diverged":  func(o *PrivateOutcome) { o.Diverged, o.Score = true, lowest },
 		"model, failed":    func(o *PrivateOutcome) { o.Failure, o.Score = "x", lowest },
@@ -236,6 +238,7 @@ func TestWrongOutcomes(t *testing.T) {
 		"NaN":              func(o *PrivateOutcome) { model(o).Values[1] = float32(math.NaN()) },
 		"infinite":         func(o *PrivateOutcome) { model(o).Values[0] = float32(math.Inf(1)) },
 		"seconds":          func(o *PrivateOutcome) { o.Trace.Seconds = -1 },
+		"long, infinitely": func(o *PrivateOutcome) { o.Trace.Seconds = math.Inf(1) },
 		"NaN seconds":      func(o *PrivateOutcome) { o.Trace.Seconds = math.NaN() },
 	} {
 		plan := planWith(t, settings(Baseline, 4), 4)
@@ -621,4 +624,12 @@ type single struct {
 
 func (s single) Run(ctx context.Context, plan Plan, _ []int, done func(PrivateOutcome) error) error {
 	return s.workers.Run(ctx, plan, []int{s.trial}, done)
+}
+
+// The text of a failure is cut between characters: another process would refuse half a one.
+func TestLongFailuresAreText(t *testing.T) {
+	text := failureOf(errors.New("x" + strings.Repeat("é", maxFailure)))
+	if len(text) != maxFailure-1 || !utf8.ValidString(text) {
+		t.Errorf("%d bytes that end in %q", len(text), text[len(text)-2:])
+	}
 }

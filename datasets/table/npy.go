@@ -153,7 +153,7 @@ func (d dtype) cell(b []byte) cell {
 	var s strings.Builder
 	for i := 0; i+4 <= len(b); i += 4 {
 		if r := d.order.Uint32(b[i:]); r != 0 { // zeros pad short texts
-			s.WriteRune(rune(min(r, utf8.MaxRune+1)))
+			s.WriteRune(rune(r)) // U+FFFD for what is no character
 		}
 	}
 	return textCell(s.String())
