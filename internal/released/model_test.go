@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
 // A description of version 1 has no temperature, which means 1. One of version 2 may have one above 0.
@@ -24,6 +27,7 @@ func TestReadTakesVersions1And2(t *testing.T) {
 		{`"version": 2, "temperature": -3`, 0, "temperature -3, want a number above 0"},
 		{`"version": 2, "temperature": 1e999`, 0, "cannot unmarshal number"},
 		{`"version": 1, "temperature": 2`, 0, "version 1 has no temperature"},
+		{`"version": 2, "classes": ["a"]`, 0, "2 outputs and 1 classes"},
 		{`"version": 0`, 0, "version 0, and this dptrain reads versions 1 to 2"},
 		{`"version": 3`, 0, "version 3, and this dptrain reads versions 1 to 2"},
 	} {
@@ -37,6 +41,42 @@ func TestReadTakesVersions1And2(t *testing.T) {
 			t.Errorf("%s: temperature %v, %v; want %v", c.fields, m.Temperature, err, c.want)
 		case c.refuse != "" && (!errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), c.refuse)):
 			t.Errorf("%s: %v, want %q", c.fields, err, c.refuse)
+		}
+	}
+}
+
+// Parameters that aren't the described network's are refused, rather than read in a wrong layout.
+func TestValuesAreTheNetworks(t *testing.T) {
+	for want, change := range map[string]func(m *Model, all []safetensors.Tensor) []safetensors.Tensor{
+		"": func(m *Model, all []safetensors.Tensor) []safetensors.Tensor { return all },
+		"model mlp takes ": func(m *Model, all []safetensors.Tensor) []safetensors.Tensor {
+			return append(all, safetensors.Tensor{Name: "x"})
+		},
+		"which isn't there": func(m *Model, all []safetensors.Tensor) []safetensors.Tensor {
+			all[0].Shape = []int{len(all[0].Data)}
+			return all
+		},
+		"its layers in model.json": func(m *Model, all []safetensors.Tensor) []safetensors.Tensor {
+			m.Layers, _ = m.Described()
+			slices.Reverse(m.Layers)
+			return all
+		},
+	} {
+		m := Model{Network: "mlp", Shape: []int{3}, Outputs: 2, Activation: Activation{Scale: 2, Temperature: 2, Offset: 1}}
+		network, err := m.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []safetensors.Tensor
+		for _, p := range network.Parameters {
+			size := 1
+			for _, n := range p.Shape() {
+				size *= n
+			}
+			all = append(all, safetensors.Tensor{Name: p.Name(), Shape: p.Shape(), Data: make([]float32, size)})
+		}
+		if _, err := m.Values(network, change(&m, all)); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }
