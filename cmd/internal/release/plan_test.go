@@ -43,3 +43,14 @@ func TestAddsUp(t *testing.T) {
 		t.Errorf("a void guarantee: %s", got)
 	}
 }
+
+// A noise multiplier that is read off still meets the budget, and the guarantee of a single run with a known seed is void.
+func TestSingleRun(t *testing.T) {
+	p := Plan{Privacy: Privacy{Epsilon: 3, Delta: 1e-5, NoiseMultiplier: 2.00000000001, Insecure: true}}
+	if got := p.noise()[0].Text(); !strings.HasPrefix(got, "multiplier 2.00000001") {
+		t.Errorf("noise: %q", got)
+	}
+	if got := p.Budget(); !strings.HasSuffix(got, "; VOID, the seed is insecure") {
+		t.Errorf("budget: %q", got)
+	}
+}
