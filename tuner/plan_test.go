@@ -124,6 +124,18 @@ func TestCandidatesDoNotDependOnK(t *testing.T) {
 	}
 }
 
+// The theorem is about candidates that are drawn independently: no two trials may share a draw.
+func TestCandidatesAreApart(t *testing.T) {
+	drawn := map[float64]bool{}
+	trials := mustPlan(t, searching(t, Variant1, region()), 5).Private.Trials
+	for _, trial := range trials {
+		drawn[trial.Candidate.LearningRate] = true
+	}
+	if len(trials) < 5 || len(drawn) != len(trials) {
+		t.Errorf("%d learning rates in %d trials", len(drawn), len(trials))
+	}
+}
+
 // The seeds are fixed. Each bound is five standard deviations of its statistic. With new seeds a right implementation
 // would exceed any of them with probability below 1e-5 in total.
 func TestDrawsHaveTheirDistributions(t *testing.T) {
