@@ -170,4 +170,10 @@ func TestOutcomesBelongToTheirPlan(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	other := plan // with the same draws
+	other.Private.Key[0]++
+	a, err := plan.digest()
+	if b, err2 := other.digest(); a == b || err != nil || err2 != nil {
+		t.Errorf("a plan of another key is the same: %v, %v", err, err2)
+	}
 }
