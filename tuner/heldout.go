@@ -23,7 +23,7 @@ func (p Plan) test(data *train.Data, test train.Labelled) (train.Labelled, error
 }
 
 // scoreReleased scores the released model of a plan that holds out samples once more, with fresh noise: the noise of
-// the selecting score favours the selected model. Its error is a cancelled context's.
+// the selecting score favours the selected model. It fails only if ctx is cancelled.
 func (x *execution) scoreReleased(ctx context.Context, e Executor) error {
 	heldOut, ok := x.test.(*train.HeldOut)
 	if !ok || !x.ended || x.err != nil {

@@ -12,9 +12,9 @@ const (
 )
 
 // lowLaw returns two laws by ascending loss, with at most about count outcomes, whose divergence is at most the
-// mechanism's in the direction of s. mirror bounds the other direction. Outcome rest holds the remaining mass of both
-// laws, rounded by restError to less of P and more of Q. Its masses are above least, up to restError, unless it is
-// alone.
+// mechanism's in the direction of s. mirror bounds the other direction. Outcome rest holds what remains of both laws:
+// rounding takes at most restError from its P and adds at most restError to its Q. Its masses are above least, up to
+// restError, unless it is alone.
 //
 // Proof. Above a loss a all masses are from s, and below a loss b from mirror. The rest's loss r is from b to a. At x =
 // e^epsilon above e^r only s's masses count, which are a bound. Below it the divergence of these laws is 1 - x and the
