@@ -44,7 +44,7 @@ func TestAddsUp(t *testing.T) {
 	}
 }
 
-// A noise multiplier that is read off still meets the budget, and the guarantee of a single run with a known seed is void.
+// A noise multiplier that is read off still meets the budget. With a known seed a single run has no guarantee.
 func TestSingleRun(t *testing.T) {
 	p := Plan{Privacy: Privacy{Epsilon: 3, Delta: 1e-5, NoiseMultiplier: 2.00000000001, Insecure: true}}
 	if got := p.noise()[0].Text(); !strings.HasPrefix(got, "multiplier 2.00000001") {
