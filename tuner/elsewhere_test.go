@@ -294,10 +294,13 @@ func TestWrongTransports(t *testing.T) {
 		change(there)
 		return (&fakeLab{}).executor(t).RunAll(background, w)
 	}
-	if _, err := run(func(w *workers) {
-		w.alter = func(o *PrivateOutcome) *PrivateOutcome { return o }
-	}); !errors.Is(err, ErrOutcome) || !strings.Contains(err.Error(), "it has ended before") {
-		t.Errorf("twice: %v", err)
+	for name, second := range map[string]func(*PrivateOutcome) *PrivateOutcome{
+		"twice":         func(o *PrivateOutcome) *PrivateOutcome { return o },
+		"a failure too": func(o *PrivateOutcome) *PrivateOutcome { return &PrivateOutcome{Trial: o.Trial, Score: lowest, Failure: "late"} },
+	} {
+		if _, err := run(func(w *workers) { w.alter = second }); !errors.Is(err, ErrOutcome) || !strings.Contains(err.Error(), "it has ended before") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	if _, err := run(func(w *workers) {
 		w.alter = func(o *PrivateOutcome) *PrivateOutcome {
