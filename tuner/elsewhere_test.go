@@ -295,8 +295,10 @@ func TestWrongTransports(t *testing.T) {
 		return (&fakeLab{}).executor(t).RunAll(background, w)
 	}
 	for name, second := range map[string]func(*PrivateOutcome) *PrivateOutcome{
-		"twice":         func(o *PrivateOutcome) *PrivateOutcome { return o },
-		"a failure too": func(o *PrivateOutcome) *PrivateOutcome { return &PrivateOutcome{Trial: o.Trial, Score: lowest, Failure: "late"} },
+		"twice": func(o *PrivateOutcome) *PrivateOutcome { return o },
+		"a failure too": func(o *PrivateOutcome) *PrivateOutcome {
+			return &PrivateOutcome{Trial: o.Trial, Score: lowest, Failure: "late"}
+		},
 	} {
 		if _, err := run(func(w *workers) { w.alter = second }); !errors.Is(err, ErrOutcome) || !strings.Contains(err.Error(), "it has ended before") {
 			t.Errorf("%s: %v", name, err)
