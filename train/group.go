@@ -208,8 +208,8 @@ func (g *Group) scoreNoise(test *HeldOut, run int) *random.Stream {
 }
 
 // Predict returns, for each given run, the outputs of its model with its current parameters, or their average if its
-// optimizer averages them, sample after sample. It
-// ignores columns that the output doesn't depend on, such as labels. Outputs for training samples are private.
+// optimizer averages them, sample after sample. It ignores columns that the output doesn't depend on, such as labels.
+// Outputs for training samples are private.
 func (g *Group) Predict(ctx context.Context, data *Data, runs ...int) ([][]float32, error) {
 	end, err := g.begin(runs...)
 	if err != nil {

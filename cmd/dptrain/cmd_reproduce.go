@@ -66,9 +66,10 @@ The runs are kept in the folder "runs" below --out. Whatever is there isn't run
 again: the same command goes on where an earlier one was interrupted or killed,
 and only adds what is missing if it asks for more. A run that gives no model is
 tried once more. The command says at its beginning how long the runs are likely to
-take here, as --list does without training them. "reproduce status" counts runs and estimates the time left, also while
-another process works. The page is drawn before the runs and after them, and when
-the command is interrupted: then it shows the runs that are there.
+take here, as --list does without training them. "reproduce status" counts runs
+and estimates the time left, also while another process works. The page is drawn
+before the runs and after them, and when the command is interrupted: then it shows
+the runs that are there.
 
 With --accounting paper the noise is that of the paper's bounds; with best it is
 that of tighter ones, which take less noise for the same epsilon. With both,

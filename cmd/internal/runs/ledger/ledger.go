@@ -116,13 +116,26 @@ func checkedAll(all []Release) ([]Release, error) {
 // so a run that is resumed is one release; if the record has other data or another event, that is an error. If a
 // standing budget refuses the release, the error is a [*BudgetError], and nothing is recorded.
 func (l *Ledger) Record(ctx context.Context, r Release) (Account, error) {
-	if a, err := l.Account(r.Data, r); err != nil { // what can't be accounted for isn't recorded
-		return a, err
-	}
-	if err := l.RecordAll(ctx, []Release{r}); err != nil {
+	r, err := r.checked()
+	if err != nil {
 		return Account{}, err
 	}
-	return l.Account(r.Data, r) // others may have recorded theirs in between
+	var account Account
+	err = l.change(ctx, func(b *book) (changed bool, err error) {
+		account, err = b.account(&l.composer, r.Data, []Release{r})
+		if err != nil {
+			return false, err
+		}
+		if i := slices.IndexFunc(b.releases, func(o Release) bool { return o.Run == r.Run }); i >= 0 {
+			return false, l.compare(b.releases[i], r)
+		}
+		if err := account.Refusal(); err != nil {
+			return false, err
+		}
+		b.releases = append(b.releases, r)
+		return true, nil
+	})
+	return account, err
 }
 
 // RecordAll is Record for several releases of one data set: it adds all of them or none. It returns no account, so
