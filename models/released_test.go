@@ -69,6 +69,18 @@ func TestSavedModelsAreOpened(t *testing.T) {
 		if text, err := os.ReadFile(filepath.Join(dir, "model.json")); err != nil || strings.Contains(string(text), `"image"`) != (r.Dataset == "mnist") {
 			t.Errorf("%s: %s, %v", r.Network, text, err)
 		}
+		parameters := filepath.Join(dir, "model.safetensors")
+		file, err := os.ReadFile(parameters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file[len(file)-1] ^= 1
+		if err := os.WriteFile(parameters, file, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := models.Open(dir); err == nil || !strings.Contains(err.Error(), "their SHA-256 differ") {
+			t.Errorf("%s: with other parameters: %v", r.Network, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package released
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,6 +44,8 @@ type Model struct {
 	// Layers are the network's layers. If there are none, the parameters have the layouts of version 1: see
 	// [networks.ToPyTorch].
 	Layers []networks.Layer `json:"layers,omitempty"`
+	// Sum is the parameters' file's SHA-256 in hexadecimal; empty in older files. [Model.Files] sets it.
+	Sum string `json:"parameters_sha256,omitempty"`
 }
 
 // Image describes images of bytes. A sample's value is (byte/255 - Mean)/Std, by the constants of its channel.
@@ -109,7 +112,7 @@ func (m Model) Files(parameters []safetensors.Tensor, metadata map[string]string
 	if t := m.Temperature; !(t >= 0) || math.IsInf(t, 1) {
 		return nil, fmt.Errorf("release a model: temperature %v, want a number above 0, or 0 for none", t)
 	}
-	m.Version = modelVersion
+	m.Version, m.Sum = modelVersion, fmt.Sprintf("%x", sha256.Sum256(tensors))
 	description, err := Indented(m)
 	if err != nil {
 		return nil, fmt.Errorf("encode model: %w", err)
@@ -148,6 +151,9 @@ func Read(dir string) (Model, []safetensors.Tensor, error) {
 			return Model{}, nil, fmt.Errorf("%w: %s: parameter %q has values that aren't finite; restore the file", ErrNoModel, filepath.Join(folder, parametersFile), p)
 		}
 		model, err := readModel(filepath.Join(folder, modelFile))
+		if sum := fmt.Sprintf("%x", sha256.Sum256(file)); err == nil && model.Sum != "" && model.Sum != sum {
+			err = fmt.Errorf("%w: %s isn't the file that %s was released with: their SHA-256 differ; restore both", ErrNoModel, filepath.Join(folder, parametersFile), modelFile)
+		}
 		return model, parameters, err
 	}
 	return Model{}, nil, fmt.Errorf("%w in %s: it has no %s; give a run's folder, or its folder released", ErrNoModel, dir, parametersFile)

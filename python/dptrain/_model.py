@@ -29,7 +29,8 @@ def load(path: "Union[str, os.PathLike[str]]") -> "Model":
             description = json.load(file)
     except (ValueError, RecursionError) as err:
         raise ModelError(f"{folder}: model.json: {err}") from None
-    return Model(description, _safetensors.read(parameters))
+    checksum = description.get("parameters_sha256") if isinstance(description, dict) else None  # none in older files
+    return Model(description, _safetensors.read(parameters, checksum))
 
 
 class Model:

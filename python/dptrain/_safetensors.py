@@ -1,9 +1,10 @@
 """Reads tensors in the format safetensors: https://github.com/huggingface/safetensors#format."""
 
+import hashlib
 import json
 import os
 import struct
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -13,8 +14,11 @@ from ._types import Array
 _TYPES: Dict[str, "np.dtype[Any]"] = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8")}
 
 
-def read(path: str) -> Dict[str, Array]:
-    """Returns the tensors of a file by their names. It accepts only files whose tensors cover the data exactly once."""
+def read(path: str, sha256: Optional[str] = None) -> Dict[str, Array]:
+    """Returns the tensors of a file by their names. It accepts only files whose tensors cover the data exactly once.
+
+    sha256 is the file's checksum in hexadecimal, if it is known: another file is refused.
+    """
     with open(path, "rb") as file:
         start = file.read(8)
         if len(start) < 8:
@@ -23,6 +27,8 @@ def read(path: str) -> Dict[str, Array]:
         if size > os.fstat(file.fileno()).st_size - 8:
             raise ModelError(f"{path}: a header of {size} bytes is longer than the file")
         text, data = file.read(size), file.read()
+    if sha256 and hashlib.sha256(start + text + data).hexdigest() != sha256:
+        raise ModelError(f"{path}: it isn't the file that model.json was released with: their SHA-256 differ; restore both")
     try:
         header = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as err:  # bytes that aren't UTF-8 too

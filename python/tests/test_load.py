@@ -1,6 +1,7 @@
 """Tests of dptrain.load and of predictions, on models written by hand and on those that dptrain released."""
 
 import csv
+import hashlib
 import json
 import math
 import os
@@ -172,6 +173,10 @@ class TestByHand(Written):
         ]:
             with self.assertRaises(dptrain.ModelError):
                 dptrain.load(self.write({**description, **changed}, file))
+        checksum = hashlib.sha256(good).hexdigest()
+        dptrain.load(self.write({**description, "parameters_sha256": checksum}, good))
+        with self.assertRaisesRegex(dptrain.ModelError, "SHA-256 differ"):
+            dptrain.load(self.write({**description, "parameters_sha256": checksum}, good[:-1] + b"1"))
         with self.assertRaises(dptrain.ModelError):
             dptrain.load("/nowhere")
 
