@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,7 +121,7 @@ func TestWrongCSV(t *testing.T) {
 		"infinite":          {header + "-inf,red,a\n", `line 3, column x: not a number; if the column holds categories, list them by --categories x=a,b,c; "dptrain data describe" does, from public rows`, `the cell is "-inf"`},
 		"beyond double":     {header + "1e999,red,a\n", `line 3, column x: not a number; if the column holds categories, list them by --categories x=a,b,c; "dptrain data describe" does, from public rows`, `the cell is "1e999"`},
 		"beyond single":     {header + "-1e39,red,a\n", `line 3, column x: too large for single precision; clip or scale it, as in --clip x=0,1000`, `the cell is "-1e39"`},
-		"a category":        {header + "1,blue,a\n", `line 3, column c: none of the categories red, green; list "*" for all others, or this one if it is publicly known`, `the cell is "blue"`},
+		"a category":        {header + "1,blue,a\n", `line 3, column c: none of the categories: red, green; list "*" for all others, or this one if it is publicly known`, `the cell is "blue"`},
 		"no category":       {header + "1,,a\n", `line 3, column c: no category; fill it in, or list "" among the categories for those that are missing`, ""},
 		"a class":           {header + "1,red,c\n", `line 3, column y: its class isn't among a, b; list all classes by --classes a,b,c if they are public, or give --task regression for amounts`, `the cell is "c"`},
 		"no class":          {header + "1,red,\n", "line 3, column y: no label (empty, NaN, NA or the like); leave the row out", ""},
@@ -229,5 +230,34 @@ func TestCount(t *testing.T) {
 		if _, err := s.Count(open(t, put(t, "y.csv", header+"\n1\n"))); err == nil || !strings.Contains(err.Error(), "no column") {
 			t.Errorf("%s alone: %v", header, err)
 		}
+	}
+}
+
+// One error names all columns that have cells which can't be read, of public and private files, and quotes one cell.
+func TestErrorsNameAllColumns(t *testing.T) {
+	header := []string{"y", "a", "c"}
+	schema := &Schema{Label: Label{Name: "y", Task: Regression}, Columns: []Column{{Name: "a"}, {Name: "c", Categories: []string{"red"}}}}
+	cells := []string{"NA", "", "blue"}
+	for i := range 30 {
+		name := fmt.Sprintf("t[%d]", i)
+		header, cells = append(header, name), append(cells, secret)
+		schema.Columns = append(schema.Columns, Column{Name: name})
+	}
+	schema.Shape = []int{32}
+	path := put(t, "x.csv", strings.Join(header, ",")+"\n1,2,red"+strings.Repeat(",3", 30)+"\n"+strings.Join(cells, ",")+"\n")
+	_, err := schema.Read(open(t, path), Training)
+	want := path + ": line 3, column a: no value (empty, NaN, NA or the like); in c: none of the categories; in t[0], t[1], t[2], "
+	for _, part := range []string{want, "t[19] and 10 more: not a number; in y: no label", "; give a public constant", "; if the column holds categories, list them by --categories t[0]=a,b,c; "} {
+		if err == nil || !strings.Contains(err.Error(), part) || leaks(err.Error()) {
+			t.Errorf("%v, want %s", err, part)
+		}
+	}
+	schema.Columns[0].Missing, schema.Columns[1].Categories = &Missing{}, []string{"blue"}
+	if _, err := schema.ReadPublic(open(t, path)); err == nil || !strings.Contains(err.Error(), "column c: none of the categories: blue; in t[0], t[1]") || !strings.Contains(err.Error(), "the cell is") {
+		t.Errorf("a public file: %v", err)
+	}
+	_, err = schema.Read(open(t, put(t, "x.csv", "c,t[1],z\n")), Predicting)
+	if err == nil || !strings.Contains(err.Error(), `no column "a", "t[0]", "t[2]", `) || strings.Contains(err.Error(), `"y"`) {
+		t.Errorf("a file without columns: %v", err)
 	}
 }

@@ -10,7 +10,7 @@ func (c *columnReader) unknown(v cell) error {
 	if v.missing() {
 		return v.wrong(c.Name, `no category; fill it in, or list "" among the categories for those that are missing`)
 	}
-	return v.wrong(c.Name, `none of the categories %s; list "*" for all others, or this one if it is publicly known`, listed(c.Categories))
+	return v.wrong(c.Name, `none of the categories: %s; list "*" for all others, or this one if it is publicly known`, listed(c.Categories))
 }
 
 // numbers appends the values of a column of numbers.

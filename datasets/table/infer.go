@@ -1,10 +1,12 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 )
 
 // MaxClasses is the maximum number of different whole numbers that [Infer] treats as classes if no setting gives the
@@ -41,6 +43,16 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 		if fields, err = o.ordered(test, fields); err != nil {
 			return nil, err
 		}
+	}
+	var unread []string
+	problem := "" // of the first of them
+	for _, f := range fields {
+		if f.problem != "" && f.name != o.Label && !among(f.name) {
+			unread, problem = append(unread, f.name), cmp.Or(problem, f.problem)
+		}
+	}
+	if all := listed(unread); all != "" {
+		return nil, &Error{File: test.path, Column: all, Problem: problem + ", or ignore it by --ignore " + strings.ReplaceAll(all, ", ", ",")}
 	}
 	s := &Schema{}
 	for _, f := range fields {
@@ -117,9 +129,6 @@ func (o Options) checkNames(names []string, has, it string) error {
 
 // column returns the schema of a column that isn't the label.
 func (o Options) column(f field) (Column, error) {
-	if f.problem != "" {
-		return Column{}, &Error{Column: f.name, Problem: f.problem + ", or ignore it by --ignore " + f.name}
-	}
 	if f.name == o.Text {
 		return o.text(f)
 	}

@@ -117,10 +117,10 @@ func TestWrongParquet(t *testing.T) {
 	}{
 		"missing":   {missing, Options{Label: "class", Categories: categories}, "row 2, column maybe: no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing maybe=NUMBER, or leave the row out"},
 		"text":      {whole, Options{Label: "class"}, `row 1, column colour: not a number`},
-		"list":      {parquetFile(t, 1, nested{}), Options{Label: "y"}, "column list: lists and groups; save it as columns of single values, or ignore it by --ignore list"},
+		"list":      {parquetFile(t, 1, nested{}), Options{Label: "y"}, "column list, day: lists and groups; save it as columns of single values, or ignore it by --ignore list,day"},
 		"bytes":     {parquetFile(t, 1, nested{Raw: []byte("\xff")}, nested{Y: true}), Options{Label: "y", Ignore: []string{"list", "day"}, Categories: map[string][]string{"raw": {"a", "*"}}}, "row 1, column raw: not UTF-8 text; save it as text"},
 		"date":      {parquetFile(t, 1, nested{}), Options{Label: "y", Ignore: []string{"list", "raw"}}, "column day: type DATE; save it as numbers, booleans or text, or ignore it by --ignore day"},
-		"label":     {parquetFile(t, 1, nested{}), Options{Label: "list"}, "column list: lists and groups"},
+		"label":     {parquetFile(t, 1, nested{}), Options{Label: "list", Ignore: []string{"day"}}, "column list: lists and groups"},
 		"no column": {whole, Options{Label: "klass"}, `label: `},
 		"cut short": {whole[:len(whole)-1], Options{Label: "class"}, "it doesn't end like one"},
 		"footer":    {whole[:len(whole)-8] + "\xff\xff\xff\x7fPAR1", Options{Label: "class"}, "its footer is longer than the file"},

@@ -2,8 +2,11 @@ package table
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Use is the purpose of reading rows.
@@ -38,7 +41,7 @@ func (s *Schema) Read(f *File, use Use) (*Samples, error) {
 			return err
 		}
 		e.rows = r.known()
-		if err := each(r, "", e.row); err != nil {
+		if err := each(r, "", func(cells []cell) error { return e.add(r, cells) }); err != nil {
 			return err
 		}
 		out = &e.out
@@ -96,6 +99,7 @@ func (s *Schema) wanted(use Use) func(string) bool {
 type encoder struct {
 	columns []columnReader
 	label   *labelReader // nil for predictions
+	names   []string     // of the columns, then of the label
 	width   int          // values of a sample
 	rows    int          // stated in the file's headers, or 0
 	out     Samples
@@ -129,11 +133,11 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 		starts[f.name], byName[f.name] = at, f
 		at += f.width()
 	}
+	if err := s.lacking(byName, use, fields); err != nil {
+		return nil, err
+	}
 	find := func(name string, shape []int) (int, error) {
-		f, ok := byName[name]
-		switch {
-		case !ok:
-			return 0, lacks(name, fields)
+		switch f := byName[name]; {
 		case f.problem != "":
 			return 0, &Error{Column: name, Problem: f.problem}
 		case !slices.Equal(f.shape, shape):
@@ -153,7 +157,7 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 		if i, ok := p.index[All]; ok {
 			p.other = i
 		}
-		e.columns = append(e.columns, p)
+		e.columns, e.names = append(e.columns, p), append(e.names, c.Name)
 		if c.Text == nil {
 			e.width += c.width()
 		}
@@ -169,16 +173,26 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.names = append(e.names, s.Label.Name)
 	e.label = &labelReader{Label: s.Label, at: start, index: indexOf(canonicals(s.Label.Classes)), use: use}
 	return e, nil
 }
 
-func lacks(column string, fields []field) error {
-	var names []string
+// lacking returns an error about all columns that a file lacks.
+func (s *Schema) lacking(has map[string]field, use Use, fields []field) error {
+	var names, lacks []string
 	for _, f := range fields {
 		names = append(names, f.name)
 	}
-	return problemf("no column %q; the header must name it as the public test file does", column).citing("its columns are %s", quotedNames(names))
+	for _, c := range append(slices.Clone(s.Columns), Column{Name: s.Label.Name}) {
+		if _, ok := has[c.Name]; !ok && (c.Name != s.Label.Name || use != Predicting) {
+			lacks = append(lacks, strconv.Quote(c.Name))
+		}
+	}
+	if len(lacks) == 0 {
+		return nil
+	}
+	return problemf("no column %s; the header must name it as the public test file does", listed(lacks)).citing("its columns are %s", quotedNames(names))
 }
 
 func indexOf(list []string) map[string]int {
@@ -198,6 +212,55 @@ func canonicals(classes []string) []string {
 	return out
 }
 
+// add appends one row. Its error about a cell names all columns with such cells, in this row and those behind it.
+func (e *encoder) add(r rows, cells []cell) error {
+	err := e.row(cells)
+	wrong, ok := errors.AsType[*Error](err)
+	if !ok || wrong.Column == "" {
+		return err
+	}
+	wrong.Row = r.where()
+	return e.survey(r, cells, wrong)
+}
+
+// survey reads the rows to the end and adds to the error about a cell the other columns that have such cells.
+func (e *encoder) survey(r rows, cells []cell, first *Error) error {
+	columns := map[string][]string{} // by problem
+	var problems []string
+	advice, seen := "", make([]bool, len(e.columns)+1)
+	for err := error(nil); err == nil; cells, err = r.next() {
+		e.out = Samples{Values: e.out.Values[:0], Classes: e.out.Classes[:0], Numbers: e.out.Numbers[:0]}
+		for i := range seen {
+			if seen[i] {
+				continue
+			}
+			wrong, ok := errors.AsType[*Error](e.value(i, cells))
+			if seen[i] = ok; !ok {
+				continue
+			}
+			problem, todo, _ := strings.Cut(wrong.Problem, "; ")
+			problem, _, _ = strings.Cut(problem, ":") // a column's categories
+			if columns[problem] == nil {
+				problems = append(problems, problem)
+				if todo != "" {
+					advice += "; " + todo
+				}
+			}
+			columns[problem] = append(columns[problem], e.names[i])
+		}
+	}
+	text, _, _ := strings.Cut(first.Problem, "; ")
+	for i, problem := range problems {
+		if others := columns[problem]; i > 0 {
+			text += fmt.Sprintf("; in %s: %s", listed(others), problem)
+		} else if len(others) > 1 {
+			text += "; the same in " + listed(others[1:])
+		}
+	}
+	first.Problem = text + advice
+	return first
+}
+
 // row appends one row. Its errors don't name the row.
 func (e *encoder) row(cells []cell) error {
 	if len(e.out.Values)+e.width > maxValues {
@@ -207,27 +270,31 @@ func (e *encoder) row(cells []cell) error {
 	if e.out.Values, err = grown(e.out.Values, e.width, min(maxValues, e.rows*e.width)); err != nil {
 		return err
 	}
-	for i := range e.columns {
-		c := &e.columns[i]
-		var err error
-		if c.Text != nil {
-			err = e.addText(c, cells[c.at])
-		} else if len(c.Categories) > 0 {
-			err = e.category(c, cells[c.at])
-		} else {
-			err = e.numbers(c, cells[c.at:c.at+c.cells])
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if e.label != nil {
-		if err := e.addLabel(cells[e.label.at]); err != nil {
+	for i := range len(e.columns) + 1 {
+		if err := e.value(i, cells); err != nil {
 			return err
 		}
 	}
 	e.out.N++
 	return nil
+}
+
+// value appends a row's values in a column or, behind all columns, its label.
+func (e *encoder) value(i int, cells []cell) error {
+	if i == len(e.columns) {
+		if e.label == nil {
+			return nil
+		}
+		return e.addLabel(cells[e.label.at])
+	}
+	switch c := &e.columns[i]; {
+	case c.Text != nil:
+		return e.addText(c, cells[c.at])
+	case len(c.Categories) > 0:
+		return e.category(c, cells[c.at])
+	default:
+		return e.numbers(c, cells[c.at:c.at+c.cells])
+	}
 }
 
 func (e *encoder) category(c *columnReader, v cell) error {
