@@ -54,7 +54,8 @@ func locked(path string) bool {
 }
 
 // List reads the runs of a store, in the order of their folders' names. It skips everything else. Unreadable runs are
-// in the error, and List still returns the others.
+// in the error, and List still returns the others. It destroys keys and states of runs that have ended: a process
+// that is killed at its run's end leaves them.
 func List(store string) ([]Info, error) {
 	entries, err := os.ReadDir(store)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,6 +75,9 @@ func List(store string) ([]Info, error) {
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
+		}
+		if ended := info.Stage == Finished || info.Stage == Failed; ended && !locked(filepath.Join(dir, privateName, lockName)) {
+			_ = sweep(dir) // Leftovers has what stays, as in a folder that can't be written
 		}
 		found = append(found, info)
 	}

@@ -349,9 +349,11 @@ func TestListAndLeftovers(t *testing.T) {
 	finished, running, killed, ended := create(t, filepath.Join(store, "a")), create(t, filepath.Join(store, "b")), create(t, filepath.Join(store, "c")), create(t, filepath.Join(store, "d"))
 	must(t, finished.Finish(nil, release), killed.KeepKey([]byte("k")), killed.unlock(), running.KeepKey([]byte("k")))
 	must(t, ended.KeepKey([]byte("k")), ended.Finish(nil, release))
-	// Killed just before it was removed.
-	must(t, os.WriteFile(filepath.Join(store, "d", "private", "key"), []byte("k"), 0o600))
-	must(t, os.Mkdir(filepath.Join(store, "d", "private", "state"), 0o700))
+	killedAtTheEnd := func() {
+		must(t, os.WriteFile(filepath.Join(store, "d", "private", "key"), []byte("k"), 0o600))
+		must(t, os.Mkdir(filepath.Join(store, "d", "private", "state"), 0o700))
+	}
+	killedAtTheEnd()
 	if running.Record.ID == killed.Record.ID {
 		t.Error("two runs have one id")
 	}
@@ -368,6 +370,10 @@ func TestListAndLeftovers(t *testing.T) {
 	if want := []string{"a finished false false", "b planned true false", "c planned false true", "d finished false false"}; !slices.Equal(names, want) {
 		t.Errorf("list %q, want %q", names, want)
 	}
+	if exists(ended.private("key")) || exists(ended.private("state")) || !exists(killed.private("key")) || !exists(running.private("key")) {
+		t.Error("keys of ended runs stayed, or those of others didn't")
+	}
+	killedAtTheEnd()
 	left, err := Leftovers(store)
 	must(t, err)
 	if want := []string{filepath.Join(store, ".x.partial-12"), filepath.Join(store, "d", "private", "key"), filepath.Join(store, "d", "private", "state")}; !slices.Equal(left, want) {
