@@ -33,8 +33,8 @@ func NewTokenClassification(ids, labels []int32, classes int, others ...[]float3
 // ClassificationOf is like [NewClassification] and [NewTokenClassification], but takes over the memory of the samples,
 // and copies only labels. Only packages of this module can call it: others can't make a given.Columns.
 func ClassificationOf(samples given.Columns, labels []int32, classes int) (*Classification, error) {
-	if classes < 2 {
-		return nil, &DataError{fmt.Sprintf("%d classes: want at least 2", classes)}
+	if classes < 2 || classes > 1<<24 {
+		return nil, &DataError{fmt.Sprintf("%d classes: want 2 to %d", classes, 1<<24)}
 	}
 	labels = slices.Clone(labels)
 	oneHot := make([]float32, len(labels)*classes)

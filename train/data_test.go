@@ -44,7 +44,8 @@ func TestNewClassificationRefuses(t *testing.T) {
 	}{
 		{[]int32{0, 2}, 2, "label 2 of sample 1: want 0 to 1"},
 		{[]int32{-1, 0}, 2, "label -1 of sample 0: want 0 to 1"},
-		{[]int32{0, 0}, 1, "1 classes: want at least 2"},
+		{[]int32{0, 0}, 1, "1 classes: want 2 to 16777216"},
+		{[]int32{0, 0}, 1 << 40, "1099511627776 classes: want 2 to 16777216"},
 		{[]int32{0, 0, 1}, 2, "column 0: 4 values don't divide into 3 samples"},
 	}
 	for _, tt := range tests {
