@@ -35,12 +35,12 @@ var resumable = []string{"workers", "engine", "devices", "train", "test"}
 func newResumeCommand(g *global) *cobra.Command {
 	var opts resumeOptions
 	cmd := &cobra.Command{
-		Use:   "resume RUN",
+		Use:   "resume [RUN]",
 		Short: "Go on with a run that was interrupted, killed or out of disk space",
 		Long: `Go on with a run that was interrupted, killed or out of disk space, from its
 last saved state. It ends in the released bytes that it would have given without
-the interruption. RUN is the run's folder; "dptrain runs list" shows which can be
-resumed.
+the interruption. RUN is the run's folder; without it the runs of the store are
+listed that can be resumed.
 
 A run saves its state every minute, and when it is stopped by Ctrl-C, SIGTERM,
 SIGHUP or a full disk. Trials that have ended are kept. Resuming is no second
@@ -58,8 +58,11 @@ Backups, snapshots and flash disks may keep copies.
   dptrain resume runs/files-20261122-100352 --train moved/train.csv
   dptrain resume runs/mnist-20261122-100352 --workers 4
   dptrain resume runs/mnist-20261122-100352 --cluster embedded`,
-		Args: term.Takes(1, 1, "one run"),
+		Args: term.Takes(0, 1, "one run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return runRunsList(g, flags.Store{Given: opts.store}.Dir(), false, true)
+			}
 			return runResume(cmd.Context(), g, flags.Store{Given: opts.store}.Run(args[0]), opts)
 		},
 	}

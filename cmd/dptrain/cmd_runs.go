@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,7 @@ func newRunsListCommand(g *global) *cobra.Command {
   dptrain runs list --csv >runs.csv
   dptrain runs list --store /data/runs --json`,
 		Args: term.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return runRunsList(g, store.Dir(), asCSV) },
+		RunE: func(*cobra.Command, []string) error { return runRunsList(g, store.Dir(), asCSV, false) },
 	}
 	store.Add(cmd)
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "print CSV")
@@ -93,8 +94,11 @@ func scoreText(s *runs.Score) string {
 	return release.ScoreOf(s.Metric, s.Value).String()
 }
 
-func runRunsList(g *global, store string, asCSV bool) error {
+func runRunsList(g *global, store string, asCSV, resumable bool) error {
 	found, unreadable := runs.List(store)
+	if resumable {
+		found = slices.DeleteFunc(found, func(i runs.Info) bool { return !i.Resumable() })
+	}
 	lines := []runLine{}
 	table := [][]string{{"RUN", "DAY", "COMMAND", "DATA", "MODEL", "EPSILON", "DELTA", "STATE", "SCORE"}}
 	for _, i := range found {
@@ -105,7 +109,9 @@ func runRunsList(g *global, store string, asCSV bool) error {
 		unreadable = term.Input(unreadable)
 	}
 	if len(found) == 0 && !g.JSON && !asCSV {
-		return errors.Join(g.Text(func(w io.Writer) { fmt.Fprintf(w, "no runs in %s\n", store) }), unreadable)
+		return errors.Join(g.Text(func(w io.Writer) {
+			fmt.Fprintf(w, "no runs in %s%s\n", store, map[bool]string{true: " that can be resumed"}[resumable])
+		}), unreadable)
 	}
 	return errors.Join(g.Table(lines, table, asCSV), unreadable)
 }
