@@ -64,7 +64,7 @@ func runDataDescribe(ctx context.Context, g *global, opts suggest.Options, file 
 			return s, err
 		}
 		defer func() { err = errors.Join(err, public.Close()) }()
-		if s.described, err = public.Describe(); err != nil {
+		if s.described, err = public.Describe(opts.Ignore...); err != nil {
 			return s, err
 		}
 		if public.Unnamed() {

@@ -12,12 +12,15 @@ const (
 	none kind = iota // an empty cell, or null
 	text
 	number
+	rawBytes // in text; no UTF-8
 )
+
+const noText = "not UTF-8 text; save it as text"
 
 // cell is one value of a row.
 type cell struct {
 	kind   kind
-	text   string  // of a text
+	text   string  // of a text, or bytes
 	number float64 // of a number; may be NaN
 }
 
@@ -32,7 +35,7 @@ func textCell(s string) cell {
 // String returns the cell as the name of a category.
 func (c cell) String() string {
 	switch c.kind {
-	case text:
+	case text, rawBytes:
 		return c.text
 	case number:
 		return decimal(c.number)
@@ -60,7 +63,7 @@ func (c cell) missing() bool {
 		}
 		return false
 	}
-	return true
+	return c.kind == none
 }
 
 // value returns the cell's number, and false if it isn't a finite number.

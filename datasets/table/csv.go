@@ -52,10 +52,10 @@ func openCSV(file io.Reader, comma rune, compressed bool) (rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		r.header = append(r.header, field{name: strings.TrimSpace(name)})
+	r.header, r.cells = make([]field, len(names)), make([]cell, len(names))
+	for i, name := range names {
+		r.header[i].name = strings.TrimSpace(name)
 	}
-	r.cells = make([]cell, len(names))
 	return r, nil
 }
 

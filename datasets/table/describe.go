@@ -1,7 +1,9 @@
 package table
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -46,22 +48,55 @@ type Summary struct {
 
 // Describe summarises the columns of the file, for a person who writes [Options]. The file must be public: to use
 // means, ranges or categories of private rows in training would release them without accounting. Row numbers in a
-// first column without a name are left out.
-func (f *File) Describe() (Description, error) {
-	var d Description
-	err := f.pass(nil, func(r rows) error {
-		fields := r.fields()
-		columns := make([]summing, len(fields))
+// first column without a name are left out. A column to ignore may be unreadable.
+//
+// An array of an NPZ file with one axis a row is a column. If its values are of unlike units, each is a column, called
+// x[0], x[1] and so on.
+func (f *File) Describe(ignore ...string) (Description, error) {
+	d, unlike, err := f.describe(ignore, ignore)
+	if err == nil && len(unlike) > 0 {
+		d, _, err = f.describe(ignore, append(unlike, ignore...))
+	}
+	if err == nil {
+		err = f.checkUnnamed()
+	}
+	return d, cited(err)
+}
+
+// maxDescribed bounds the columns of a description: settings for more of them take minutes to read.
+const maxDescribed = 20_000
+
+// describe describes the file with some arrays split. It returns the names of a value of each other array that should be.
+func (f *File) describe(ignore, parts []string) (d Description, unlike []string, err error) {
+	err = f.pass(func(name string) bool { return !slices.Contains(ignore, name) }, func(r rows) error {
+		fields := split(r.fields(), parts)
+		if len(fields) > maxDescribed {
+			return problemf("%d columns; up to %d can be described, one by one; to train, scale and clip all alike, as by --scale '*=0,1'", len(fields), maxDescribed)
+		}
+		columns, ranges := make([]summing, len(fields)), make([]spreads, len(fields))
 		most := min(max(maxKept/len(fields), minKept), maxKeptOfOne)
-		for i := range columns {
-			columns[i] = newSumming(fields[i], most)
+		for i, f := range fields {
+			if columns[i] = newSumming(f, most); len(f.shape) == 1 && f.shape[0] <= maxDescribed {
+				ranges[i] = make([]spread, f.width())
+			}
+			switch {
+			case f.cited != "":
+				fields[i].problem += "; " + f.cited
+			case f.problem == "" && f.rows > 0 && f.rows != r.known():
+				fields[i].problem = fmt.Sprintf("%d rows, and other arrays have %d", f.rows, r.known())
+			}
 		}
 		err := each(r, "", func(row []cell) error {
 			d.Rows++
 			for i, f := range fields {
 				for _, v := range row[:f.width()] {
+					if v.kind == rawBytes {
+						fields[i].problem = noText
+						continue
+					}
 					columns[i].add(v)
 				}
+				ranges[i].add(row)
 				row = row[f.width():]
 			}
 			return nil
@@ -69,17 +104,17 @@ func (f *File) Describe() (Description, error) {
 		if err != nil {
 			return err
 		}
-		for i, f := range fields {
+		for i, f := range fields { // with the problems found
+			if ranges[i].unlike() {
+				unlike = append(unlike, f.name+"[0]")
+			}
 			if f.name != "" {
 				d.Columns = append(d.Columns, columns[i].summary(f))
 			}
 		}
 		return checkCount(d.Rows)
 	})
-	if err == nil {
-		err = f.checkUnnamed()
-	}
-	return d, cited(err)
+	return d, unlike, err
 }
 
 // Task returns the task that [Infer] infers if this column is the label.

@@ -7,7 +7,10 @@ import (
 
 // unknown returns the error of a category that isn't listed.
 func (c *columnReader) unknown(v cell) error {
-	if v.missing() {
+	switch {
+	case v.kind == rawBytes:
+		return v.wrong(c.Name, noText)
+	case v.missing():
 		return v.wrong(c.Name, `no category; fill it in, or list "" among the categories for those that are missing`)
 	}
 	return v.wrong(c.Name, `none of the categories: %s; list "*" for all others, or this one if it is publicly known`, listed(c.Categories))
@@ -71,6 +74,8 @@ func (c Column) position(i int) string {
 // noNumber returns the error of a cell that isn't a number, with a remedy.
 func noNumber(v cell, column string, single bool) error {
 	switch {
+	case v.kind == rawBytes:
+		return v.wrong(column, noText+", or ignore the column by --ignore %s", column)
 	case v.missing() && single:
 		return v.wrong(column, "no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing %s=NUMBER, or leave the row out", column)
 	case v.missing():

@@ -36,32 +36,38 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 	if err := test.checkUnnamed(); err != nil {
 		return nil, err
 	}
-	if err := o.checkNames(namesOf(fields), test.path+" has", "it has"); err != nil {
+	parts := split(fields, o.named())
+	if err := o.checkNames(namesOf(parts), test.path+" has", "it has"); err != nil {
 		return nil, err
 	}
 	if len(o.Columns) > 0 {
-		if fields, err = o.ordered(test, fields); err != nil {
+		if parts, err = o.ordered(test, fields); err != nil {
 			return nil, err
 		}
 	}
-	var unread []string
-	problem := "" // of the first of them
-	for _, f := range fields {
-		if f.problem != "" && f.name != o.Label && !among(f.name) {
-			unread, problem = append(unread, f.name), cmp.Or(problem, f.problem)
+	s := &Schema{}
+	rows := 0
+	for _, f := range parts {
+		if f.name == o.Label {
+			rows = f.rows
 		}
 	}
-	if all := listed(unread); all != "" {
-		return nil, &Error{File: test.path, Column: all, Problem: problem + ", or ignore it by --ignore " + strings.ReplaceAll(all, ", ", ",")}
-	}
-	s := &Schema{}
-	for _, f := range fields {
+	named := indexOf(o.named())
+	var unread []string
+	var first *Error // about one of them
+	for _, f := range parts {
+		_, asked := named[f.name]
 		switch {
 		case f.name == o.Label:
 			if s.Label, err = inferLabel(test, f, o); err != nil {
 				return nil, err
 			}
-		case !among(f.name):
+		case !asked && (f.rows != rows && f.rows > 0 || f.problem == noRows):
+			s.leftOut = append(s.leftOut, f.name)
+		case among(f.name):
+		case f.problem != "":
+			unread, first = append(unread, f.name), cmp.Or(first, f.unreadable())
+		default:
 			c, err := o.column(f)
 			if err != nil {
 				return nil, inFile(test.path, err)
@@ -69,8 +75,17 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 			s.Columns = append(s.Columns, c)
 		}
 	}
+	if first != nil {
+		first.File, first.Column = test.path, listed(unread)
+		first.Problem += ", or ignore it by --ignore " + strings.ReplaceAll(first.Column, ", ", ",")
+		return nil, first
+	}
 	if len(s.Columns) == 0 {
-		return nil, &Error{File: test.path, Problem: "no column is left to learn from"}
+		problem := "no column is left to learn from"
+		if len(s.leftOut) > 0 {
+			problem += fmt.Sprintf("; %s and %s have different numbers of rows", o.Label, listed(s.leftOut))
+		}
+		return nil, &Error{File: test.path, Problem: problem}
 	}
 	if err := o.checkAlone(s.Columns); err != nil {
 		return nil, err
@@ -102,6 +117,9 @@ func namesOf(fields []field) []string {
 // has no column "a"; it has b, c.
 func (o Options) checkNames(names []string, has, it string) error {
 	known := indexOf(names)
+	for _, name := range names {
+		known[arrayOf(name)] = 0
+	}
 	for _, uses := range []struct {
 		option string
 		names  []string
@@ -116,7 +134,7 @@ func (o Options) checkNames(names []string, has, it string) error {
 			if constants && name == All || uses.option == "text" && name == "" {
 				continue
 			}
-			if _, ok := known[name]; !ok {
+			if _, ok := known[name]; !ok && !slices.Contains(o.Ignore, arrayOf(name)) {
 				return optionf(uses.option, "%s no column %q; %s %s", has, name, it, listed(names))
 			}
 			if _, also := o.Categories[name]; also && constants {
@@ -140,17 +158,24 @@ func (o Options) column(f field) (Column, error) {
 		return c, nil
 	}
 	c.Clip, c.Scale = o.constants(f.name, true)
-	if m, ok := o.Missing[f.name]; ok {
+	m, ok := o.Missing[f.name]
+	if !ok {
+		m, ok = o.Missing[arrayOf(f.name)]
+	}
+	if ok {
 		m.Words = slices.Clone(m.Words)
 		c.Missing = &m
 	}
 	return c, c.checkMissing()
 }
 
-// constants returns the clip and scale of a column: its own or else, if all is true, the ones for all columns.
+// constants returns the clip and scale of a column: its own, its array's or else, if all is true, those for all columns.
 func (o Options) constants(name string, all bool) (clip *Range, scale *Scale) {
 	of := func(m map[string][2]float64) ([2]float64, bool) {
 		v, ok := m[name]
+		if !ok {
+			v, ok = m[arrayOf(name)]
+		}
 		if !ok && all {
 			v, ok = m[All]
 		}
@@ -169,11 +194,10 @@ func (o Options) constants(name string, all bool) (clip *Range, scale *Scale) {
 func inferLabel(test *File, f field, o Options) (Label, error) {
 	l := Label{Name: f.name, Task: o.Task, Classes: o.Classes}
 	if f.problem != "" || product(f.shape) != 1 {
-		problem := f.problem
-		if problem == "" {
-			problem = fmt.Sprintf("shape %v: a label is one value a row", f.shape)
+		if f.problem == "" {
+			f.problem = fmt.Sprintf("shape %v: a label is one value a row", f.shape)
 		}
-		return l, &Error{File: test.path, Column: f.name, Problem: problem}
+		return l, inFile(test.path, f.unreadable())
 	}
 	if len(o.Classes) > 0 {
 		l.Task = Classification

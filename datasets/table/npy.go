@@ -30,6 +30,8 @@ const (
 	maxHeader = 1 << 16
 	maxAxes   = 32
 	maxChars  = 1 << 12 // of a text
+
+	noRows = "a single number, which has no rows"
 )
 
 // readNPYHeader reads an array's header, up to its first element.
@@ -92,7 +94,7 @@ func parseNPYHeader(text string) (h npyHeader, err error) {
 // check bounds the number of values, so that sizes don't overflow.
 func (h npyHeader) check() error {
 	if len(h.shape) == 0 {
-		return problemf("a single number, which has no rows")
+		return problemf(noRows)
 	}
 	if len(h.shape) > maxAxes {
 		return problemf("%d axes; at most %d can be read", len(h.shape), maxAxes)
@@ -192,16 +194,17 @@ type npyArray struct {
 	at    int    // rows read
 }
 
-// newNPYArray reads an array's header. An array of more than most bytes is an error.
+// newNPYArray reads an array's header. An array of more than most bytes is an error. Beside an error the array has what
+// was read of its header.
 func newNPYArray(in io.Reader, most uint64) (*npyArray, error) {
 	in = bufio.NewReaderSize(in, 1<<16)
 	h, err := readNPYHeader(in)
+	a := &npyArray{npyHeader: h, in: in}
 	if err != nil {
-		return nil, err
+		return a, err
 	}
-	a := &npyArray{npyHeader: h, in: in, width: product(h.shape[1:])}
-	if uint64(a.bytes()) > most {
-		return nil, failed(io.ErrUnexpectedEOF)
+	if a.width = product(h.shape[1:]); uint64(a.bytes()) > most {
+		return a, failed(io.ErrUnexpectedEOF)
 	}
 	return a, nil
 }

@@ -40,56 +40,58 @@ func openNPZ(file io.ReaderAt, size int64, wanted func(string) bool) (rows, erro
 			e := problemf("entry %d is no .npy array; save the arrays alone, by np.savez", i+1).citing("it is called %q", entry.Name)
 			return nil, errors.Join(e, r.close())
 		}
-		if err := r.add(name, entry, wanted(name)); err != nil {
-			return nil, errors.Join(inColumn(err, name), r.close())
+		a := npzArray{field: field{name: name, skipped: true}}
+		if wanted(name) {
+			if err := a.open(entry); err != nil {
+				e := failed(err)
+				a.problem, a.cited, a.skipped = e.Problem, e.Private, true
+			}
 		}
+		r.arrays = append(r.arrays, a)
 	}
-	if err := r.checkLengths(); err != nil {
-		return nil, errors.Join(err, r.close())
-	}
+	r.level()
 	return r, nil
 }
 
-// add opens an array if it is wanted. Otherwise its name is private, and add returns no error about it.
-func (r *npzRows) add(name string, entry *zip.File, wanted bool) error {
-	if !wanted {
-		r.arrays = append(r.arrays, npzArray{field: field{name: name, skipped: true}})
-		return nil
-	}
+// open opens an array. An array that can't be read has a number of rows nevertheless, if its header says one.
+func (a *npzArray) open(entry *zip.File) error {
 	in, err := entry.Open()
 	if err != nil {
 		return err
 	}
-	r.arrays = append(r.arrays, npzArray{field: field{name: name}, closer: in})
+	a.closer = in
 	array, err := newNPYArray(in, entry.UncompressedSize64)
+	if shape := array.npyHeader.shape; len(shape) > 0 {
+		a.rows = shape[0]
+	}
 	if err != nil {
 		return err
 	}
 	if array.width == 0 || array.width > maxWidth {
 		return problemf("rows of no values, or of more than %d", maxWidth).citing("its shape is %v", array.npyHeader.shape)
 	}
-	last := &r.arrays[len(r.arrays)-1]
-	last.npyArray = array
+	a.npyArray, a.skipped = array, false
 	if shape := array.npyHeader.shape[1:]; len(shape) > 0 {
-		last.field.shape = slices.Clone(shape)
+		a.field.shape = slices.Clone(shape)
 	}
 	return nil
 }
 
-// checkLengths returns an error unless all arrays have the same number of rows.
-func (r *npzRows) checkLengths() error {
-	first := ""
+// level sets the number of rows to that of the arrays that have the most bytes together, and skips arrays with another
+// one, such as the names of columns. It is for the caller to say whether that is an error.
+func (r *npzRows) level() {
+	bytes := map[int]int64{}
 	for _, a := range r.arrays {
-		switch {
-		case a.skipped:
-			continue
-		case first == "":
-			first, r.n = a.name, a.length()
-		case a.length() != r.n:
-			return &Error{Column: a.name, Problem: "another number of rows than an array before it; save them apart", Private: fmt.Sprintf("it has %d, and %s has %d", a.length(), textCell(first).quoted(), r.n)}
+		if !a.skipped {
+			bytes[a.rows] += a.bytes()
+			if more := bytes[a.rows] - bytes[r.n]; more > 0 || more == 0 && a.rows > r.n {
+				r.n = a.rows
+			}
 		}
 	}
-	return nil
+	for i := range r.arrays {
+		r.arrays[i].skipped = r.arrays[i].skipped || r.arrays[i].rows != r.n
+	}
 }
 
 func (r *npzRows) fields() []field {

@@ -34,6 +34,8 @@ type Options struct {
 	TextLength int
 	Unit       string // the column that names a row's owner, also left out; a public file may lack it
 
+	// In these and in Ignore, x[3] means value 3 of each row of array x, which has one axis a row. Then each value of x
+	// is a column.
 	Shapes     map[string][]int      // of one row's values, by column; only for [SchemaOf]: a test file has shapes
 	Categories map[string][]string   // by column; their values become one-hot
 	Missing    map[string]Missing    // by column of numbers; without it a missing number is an error

@@ -100,7 +100,7 @@ func (r *parquetRows) next() ([]cell, error) {
 		}
 		decoded := c.decode(v)
 		if !utf8.ValidString(decoded.text) { // JSON would merge different ones in a schema
-			return nil, &Error{Row: r.where(), Column: c.name, Problem: "not UTF-8 text; save it as text"}
+			decoded.kind = rawBytes
 		}
 		r.cells = append(r.cells, decoded)
 	}

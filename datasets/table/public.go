@@ -17,18 +17,23 @@ func SchemaOf(o Options) (*Schema, error) {
 	if len(o.Columns) == 0 {
 		return nil, optionf("columns", `none; without a public test file, list the columns to learn from, or write the settings by "dptrain data schema"`)
 	}
-	if err := o.checkNames(slices.Concat(o.Columns, []string{o.Label}, o.Ignore), "the settings list", "they list"); err != nil {
+	fields := make([]field, len(o.Columns))
+	for i, name := range o.Columns {
+		fields[i] = field{name: name, shape: o.Shapes[name]}
+	}
+	fields = split(fields, o.named())
+	if err := o.checkNames(slices.Concat(namesOf(fields), []string{o.Label}, o.Ignore), "the settings list", "they list"); err != nil {
 		return nil, err
 	}
 	s := &Schema{}
-	ignored := indexOf(o.Ignore)
-	for _, name := range o.Columns {
-		if _, ok := ignored[name]; ok || name == o.Label {
+	ignored := indexOf(o.leftOut())
+	for _, f := range fields {
+		if _, ok := ignored[f.name]; ok || f.name == o.Label {
 			continue
 		}
-		c, err := o.column(field{name: name, shape: o.Shapes[name]})
+		c, err := o.column(f)
 		if err != nil {
-			return nil, optionf("categories of "+name, "%s", failed(err).Problem)
+			return nil, optionf("categories of "+f.name, "%s", failed(err).Problem)
 		}
 		s.Columns = append(s.Columns, c)
 	}
@@ -59,7 +64,8 @@ func SchemaOf(o Options) (*Schema, error) {
 // CheckColumns returns an [*Error] for a file that has columns which the options neither list nor ignore: probably a
 // person forgot them. It reads only the header. The error has their positions in its text, and their names in Private.
 func (o Options) CheckColumns(f *File) error {
-	return f.pass(func(string) bool { return false }, func(r rows) error {
+	arrays := arraysOf(o.Columns)
+	return f.pass(func(name string) bool { return arrays[name] }, func(r rows) error {
 		positions, names := o.others(r.fields())
 		if len(positions) == 0 {
 			return nil
@@ -75,22 +81,28 @@ func (o Options) CheckColumns(f *File) error {
 // others returns the positions, from 1, and the names of fields that the options neither list nor ignore. It leaves out
 // a column of row numbers without a name.
 func (o Options) others(fields []field) (positions, names []string) {
-	known := indexOf(slices.Concat(o.Columns, []string{o.Label}, o.Ignore))
+	known := indexOf(slices.Concat(o.Columns, []string{o.Label}, o.leftOut()))
 	for i, f := range fields {
-		if _, ok := known[f.name]; !ok && f.name != "" {
-			positions, names = append(positions, fmt.Sprint(i+1)), append(names, f.name)
+		if _, ok := known[f.name]; ok || f.name == "" {
+			continue
+		}
+		for _, part := range split([]field{f}, o.Columns) {
+			if _, ok := known[part.name]; !ok {
+				positions, names = append(positions, fmt.Sprint(i+1)), append(names, part.name)
+			}
 		}
 	}
 	return positions, names
 }
 
-// ordered returns the fields of the public test file that options list, and the label's, in the options' order.
+// ordered returns the fields of the public test file that options list, and the label's, in the options' order. Arrays
+// whose values have options of their own are split.
 func (o Options) ordered(test *File, fields []field) ([]field, error) {
 	if _, names := o.others(fields); len(names) > 0 {
 		return nil, optionf("columns", "%s also has %s; list them, or ignore them", test.path, listed(names))
 	}
 	byName := map[string]field{}
-	for _, f := range fields {
+	for _, f := range slices.Concat(fields, split(fields, o.named())) {
 		byName[f.name] = f
 	}
 	names := o.Columns
@@ -104,5 +116,5 @@ func (o Options) ordered(test *File, fields []field) ([]field, error) {
 			return nil, optionf("shapes of "+name, "%v, and in %s it is %v", want, test.path, out[i].shape)
 		}
 	}
-	return out, nil
+	return split(out, o.named()), nil
 }

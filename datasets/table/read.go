@@ -91,6 +91,9 @@ func (s *Schema) wanted(use Use) func(string) bool {
 	names := map[string]bool{s.Label.Name: use != Predicting}
 	for _, c := range s.Columns {
 		names[c.Name] = true
+		if array := arrayOf(c.Name); array != "" {
+			names[array] = true
+		}
 	}
 	return func(name string) bool { return names[name] }
 }
@@ -127,23 +130,35 @@ type labelReader struct {
 
 func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 	e := &encoder{emptyOnly: s.emptyOnly}
-	at, starts := 0, map[string]int{}
-	byName := map[string]field{}
-	for _, f := range fields {
-		starts[f.name], byName[f.name] = at, f
+	names := make([]string, len(s.Columns))
+	for i, c := range s.Columns {
+		names[i] = c.Name
+	}
+	fields = split(fields, names)
+	at, starts, byName := 0, make([]int, len(fields)), make(map[string]int, len(fields))
+	for i, f := range fields {
+		starts[i], byName[f.name] = at, i
 		at += f.width()
 	}
 	if err := s.lacking(byName, use, fields); err != nil {
 		return nil, err
 	}
+	var first *field
 	find := func(name string, shape []int) (int, error) {
-		switch f := byName[name]; {
+		i := byName[name]
+		f := &fields[i]
+		if first == nil {
+			first = f
+		}
+		switch {
 		case f.problem != "":
-			return 0, &Error{Column: name, Problem: f.problem}
+			return 0, f.unreadable()
+		case f.rows != first.rows:
+			return 0, &Error{Column: name, Problem: "another number of rows than an array before it; save them apart", Private: fmt.Sprintf("it has %d, and %s has %d", f.rows, textCell(first.name).quoted(), first.rows)}
 		case !slices.Equal(f.shape, shape):
 			return 0, &Error{Column: name, Problem: fmt.Sprintf("rows of another shape than %v", shape), Private: fmt.Sprintf("their shape is %v", f.shape)}
 		}
-		return starts[name], nil
+		return starts[i], nil
 	}
 	for _, c := range s.Columns {
 		start, err := find(c.Name, c.Shape)
@@ -165,7 +180,7 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 	if use == Predicting {
 		return e, nil
 	}
-	shape := byName[s.Label.Name].shape
+	shape := fields[byName[s.Label.Name]].shape
 	if product(shape) != 1 {
 		shape = nil
 	}
@@ -179,7 +194,7 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 }
 
 // lacking returns an error about all columns that a file lacks.
-func (s *Schema) lacking(has map[string]field, use Use, fields []field) error {
+func (s *Schema) lacking(has map[string]int, use Use, fields []field) error {
 	var names, lacks []string
 	for _, f := range fields {
 		names = append(names, f.name)
@@ -302,7 +317,7 @@ func (e *encoder) category(c *columnReader, v cell) error {
 	if !ok && v.missing() && (v.kind == none || !e.emptyOnly) {
 		at, ok = c.index[""]
 	}
-	if !ok && v.kind != none {
+	if !ok && v.kind != none && v.kind != rawBytes {
 		at, ok = c.other, c.other >= 0
 	}
 	if !ok {

@@ -13,8 +13,15 @@ type field struct {
 	shape   []int // of one row's values; nil for a single value
 	skipped bool  // not wanted: rows leave out its cells
 	// problem is the reason why the column can't be read, such as its type. It is an error only if the column is
-	// wanted.
-	problem string
+	// wanted. cited quotes the file.
+	problem, cited string
+	// rows is the number of rows of a wanted array, which an archive may have with another number of rows.
+	rows int
+}
+
+// unreadable returns an error about a column with a problem.
+func (f field) unreadable() *Error {
+	return &Error{Column: f.name, Problem: f.problem, Private: f.cited}
 }
 
 // width returns the number of the field's cells in a row.
@@ -74,13 +81,16 @@ func (f *File) column(name string, use func(cell) error) error {
 				continue
 			}
 			if x.problem != "" {
-				return &Error{Column: name, Problem: x.problem}
+				return x.unreadable()
 			}
 			if x.width() != 1 {
 				return &Error{Column: name, Problem: "a row has several values, and can have one"}
 			}
 			err := each(r, name, func(cells []cell) error {
 				n++
+				if cells[at].kind == rawBytes {
+					return problemf(noText)
+				}
 				return use(cells[at])
 			})
 			return cmp.Or(err, checkCount(n))

@@ -13,8 +13,13 @@ type Schema struct {
 	Columns []Column `json:"columns"` // in the order of a sample's values
 	Shape   []int    `json:"shape"`   // of one sample, without the batch axis
 
-	emptyOnly bool // see EmptyOnly
+	emptyOnly bool     // see EmptyOnly
+	leftOut   []string // see LeftOut
 }
+
+// LeftOut returns the arrays of an NPZ file that [Infer] left out since no option names them, and they have another
+// number of rows than the label: names of columns, a version, another split.
+func (s *Schema) LeftOut() []string { return s.leftOut }
 
 // EmptyOnly makes only empty cells of categories missing, and treats NA and similar texts like any other. The programs
 // that wrote the first version of released models did so, and the predictions of these models mustn't change.

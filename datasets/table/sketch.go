@@ -16,8 +16,8 @@ import (
 // NaN, and true equals 1. Its method Share recognises a file after rows were added, removed or changed. A file with an
 // added, removed or renamed column is a different file.
 //
-// Sketch reads the file once and keeps some thousand hashes. It leaves out columns of a Parquet file whose type can't
-// be read. All arrays of an NPZ archive must be readable, and have the same number of rows.
+// Sketch reads the file once and keeps some thousand hashes. It leaves out columns whose type can't be read, and arrays
+// with another number of rows than those that have the most bytes.
 //
 // The sketch is private, since each hash of a row can confirm a guess at the row. Write it to files that only the owner
 // of the data can read. The guarantee doesn't cover it.

@@ -89,6 +89,9 @@ func (o Options) checkAlone(columns []Column) error {
 
 // addText appends a row's text. A missing cell is the empty text; NA or None may be a text's words.
 func (e *encoder) addText(c *columnReader, v cell) error {
+	if v.kind == rawBytes {
+		return v.wrong(c.Name, noText)
+	}
 	text := v.String()
 	if v.kind == number && v.missing() {
 		text = ""

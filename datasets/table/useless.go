@@ -28,6 +28,8 @@ func (s *summing) useless(out *Summary) {
 		out.Useless = "every value is missing"
 	case len(s.seen) == 1 && s.missing == 0:
 		out.Useless = fmt.Sprintf("always %s", s.first.excerpt())
+	case !s.single && s.text.kind == number:
+		out.Useless = fmt.Sprintf("numbers that aren't finite, such as %s; write NaN for missing ones", s.text.excerpt())
 	case !s.single && s.texts > 0:
 		out.Useless = "an array of texts"
 	case !s.single:

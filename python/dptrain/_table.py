@@ -47,8 +47,18 @@ def _by_column(names: Sequence[str], X: Any) -> Dict[str, Any]:
         available = list(X)
     else:
         return _of_rows(names, X)
-    _require(names, available)
-    return {name: _array(X[name]) for name in names}
+    return {name: _cells(X, name, available) for name in names}
+
+
+def _cells(X: Any, name: str, available: Sequence[str]) -> Any:
+    """Returns a column's cells; x[3] may be value 3 of each row of an array x."""
+    array, _, index = name[:-1].rpartition("[")
+    if name not in available and name.endswith("]") and array in available and index.isdigit():
+        values = np.asarray(X[array])
+        if values.ndim == 2 and int(index) < values.shape[1]:
+            return values[:, int(index)]
+    _require([name], available)
+    return _array(X[name])
 
 
 def _of_rows(names: Sequence[str], X: Any) -> Dict[str, Any]:

@@ -105,6 +105,13 @@ class TestByHand(Written):
                 self.assertAlmostEqual(p[i, 1], 1 / (1 + math.exp((a - b) / 2)), places=5)
         self.assertEqual(model.predict_proba(np.zeros((0, 4))).shape, (0, 2))
 
+    def test_values_of_arrays(self):
+        columns = [{"name": "x[2]", "scale": {"shift": 1, "divisor": 2}}, {"name": "x[0]"}]
+        np.testing.assert_allclose(_table.encode(columns, {"x": [[1, 2, 3], [4, 5, 6]]}), [[1, 1], [2.5, 4]])
+        np.testing.assert_allclose(_table.encode(columns, {"x[0]": [1], "x[2]": [3]}), [[1, 1]])
+        with self.assertRaisesRegex(dptrain.DataError, "no column"):
+            _table.encode(columns, {"x": [[1, 2], [4, 5]]})
+
     def test_missing(self):
         columns = [
             {"name": "a", "missing": {"fill": 40, "indicator": True}, "clip": {"low": 0, "high": 30}, "scale": {"shift": 10, "divisor": 5}},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
@@ -158,6 +159,9 @@ func describeFiles(e settings.Experiment) (Samples, *ownFiles, error) {
 		without = append(without, e.Data.Train)
 	}
 	s.notes = fileNotes(e.Data, schema, public, without...)
+	if left := schema.LeftOut(); len(left) > 0 {
+		s.notes = append(s.notes, fmt.Sprintf("left out of %s: %s, with another number of rows than %s", filepath.Base(e.Data.Test), strings.Join(left, ", "), e.Data.Label))
+	}
 	files := &ownFiles{private: private, public: public}
 	if s.Train, files.units, err = countUnits(e.Data, private, n); err != nil {
 		return Samples{}, nil, errors.Join(err, private.Close())
