@@ -88,19 +88,23 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 
 // Fingerprint returns, by name, all that decides the course of the model's runs and their scores on a test set, except
 // the settings: "model", "training data" and "test data" as hashes, and the names of the "metric" and of the "engine"'s
-// arithmetic. Runs that go on in another process must find all of it unchanged. The hash of training data is private.
+// arithmetic. Without a test set, which is nil, there is no metric. Runs that go on in another process must find all of it unchanged. The hash of training data is private.
 func (l *Loaded) Fingerprint(test Labelled) (map[string]string, error) {
+	model, data := l.program.Digest(), l.data.digest()
+	fingerprint := map[string]string{
+		"model":         hex.EncodeToString(model[:]),
+		"training data": hex.EncodeToString(data[:]),
+		"engine":        l.loaded.Arithmetic(),
+	}
+	if test == nil {
+		return fingerprint, nil
+	}
 	if err := l.CheckTest(test); err != nil {
 		return nil, err
 	}
-	model, data, public := l.program.Digest(), l.data.digest(), test.Inputs().digest()
-	return map[string]string{
-		"model":         hex.EncodeToString(model[:]),
-		"training data": hex.EncodeToString(data[:]),
-		"test data":     hex.EncodeToString(public[:]),
-		"metric":        string(test.Metric()),
-		"engine":        l.loaded.Arithmetic(),
-	}, nil
+	public := test.Inputs().digest()
+	fingerprint["test data"], fingerprint["metric"] = hex.EncodeToString(public[:]), string(test.Metric())
+	return fingerprint, nil
 }
 
 // Start returns a group of one run for each of the settings. They advance side by side, each as if it were alone. If

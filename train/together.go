@@ -8,7 +8,7 @@ import (
 // Run is a run of [Loaded.TrainAll].
 type Run struct {
 	Settings Settings
-	Test     Labelled       // on which the run's model is scored; nil means TrainAll's
+	Test     Labelled       // on which the run's model is scored; nil means TrainAll's, which may be none
 	Keeper   Keeper         // runs of the same Settings.Trial need different stores
 	Progress func(Progress) // is called several times a second and at the end, unless it is nil
 	Ended    func(Trained)  // is called with the outcome, unless it is nil
@@ -17,14 +17,14 @@ type Run struct {
 // Trained is the outcome of a run of [Loaded.TrainAll].
 type Trained struct {
 	Result Result  // of a run that took all its steps; it may have diverged: see [Result.Diverged]
-	Score  float64 // of a model that didn't diverge, on the public test set
+	Score  float64 // of a model that didn't diverge, on the public test set; 0 without one
 	Curve  []Point // by the run's Keeper.Spacing, nil for none; it may be released with the model
 	Trace  PrivateTrace
 	Err    error // of a run that failed; it has neither result nor score
 }
 
 // TrainAll trains runs to their ends, side by side, each exactly as it would alone, and scores their models on a public
-// test set, or on [Run].Test. It goes on from the states that the runs' keepers have, as [Group.TrainKept] does. If the
+// test set, or on [Run].Test. If both are nil, nothing is scored. It goes on from the states that the runs' keepers have, as [Group.TrainKept] does. If the
 // engine can't start all runs together, because of memory or of one run, they train in smaller groups, one after
 // another. It calls the functions of all runs one at a time.
 //
@@ -32,8 +32,10 @@ type Trained struct {
 // [*KeepError]), all runs stop after a whole step, and TrainAll returns that error and no outcomes.
 func (l *Loaded) TrainAll(ctx context.Context, test Labelled, runs ...Run) ([]Trained, error) {
 	for _, r := range runs {
-		if err := l.CheckTest(r.test(test)); err != nil {
-			return nil, err
+		if on := r.test(test); on != nil {
+			if err := l.CheckTest(on); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if len(runs) == 0 {
@@ -136,7 +138,7 @@ func (g *Group) trainAndScore(ctx context.Context, test Labelled, runs []Run, ou
 			return err
 		}
 		out[i].Curve = traces[i].Released
-		if !out[i].Result.Diverged() {
+		if !out[i].Result.Diverged() && runs[i].test(test) != nil {
 			whole = append(whole, i)
 		}
 	}

@@ -259,12 +259,22 @@ func TestARunThatCannotStartFailsAlone(t *testing.T) {
 	}
 }
 
-// TrainAll without runs does nothing, and it refuses invalid arguments.
+// TrainAll without runs does nothing, without a test set scores nothing, and refuses invalid arguments.
 func TestTrainAllChecksFirst(t *testing.T) {
 	loaded, settings, test := alike(t, 2, 5)
 	runs := []train.Run{{Settings: settings[0]}, {Settings: settings[1]}}
 	if out, err := loaded.TrainAll(t.Context(), test); len(out) != 0 || err != nil {
 		t.Errorf("no runs: %v, %v", out, err)
+	}
+	scored, err := loaded.TrainAll(t.Context(), test, runs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := loaded.TrainAll(t.Context(), nil, runs...); err != nil || out[1].Score != 0 || !reflect.DeepEqual(out[1].Result, scored[1].Result) {
+		t.Errorf("no test set: a score of %v, or another model; %v", out[1].Score, err)
+	}
+	if f, err := loaded.Fingerprint(nil); err != nil || f["model"] == "" || f["metric"] != "" {
+		t.Errorf("no test set: fingerprint %v, %v", f, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -273,7 +283,6 @@ func TestTrainAllChecksFirst(t *testing.T) {
 		test train.Labelled
 	}{
 		"cancelled":     {ctx, test},
-		"no test set":   {t.Context(), nil},
 		"nil test set":  {t.Context(), (*train.Classification)(nil)},
 		"wrong outputs": {t.Context(), regression(t)},
 	} {

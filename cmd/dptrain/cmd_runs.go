@@ -168,6 +168,8 @@ func runRunsShow(g *global, dir string) error {
 			on = " on held-out private rows, with noise"
 		}
 		pairs.Add(i.Score.Metric, scoreText(i.Score)+on)
+	} else if i.Stage == runs.Finished {
+		pairs.Add("score", "none: there were no public rows")
 	}
 	if i.TunedLearningRate != nil && i.LearningRate != nil {
 		pairs.Add("learning rate", fmt.Sprintf("%.4g found by tuning, %.4g in the final run", *i.TunedLearningRate, *i.LearningRate))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,12 +115,12 @@ func newPlanResult(p *experiment.Plan) planResult {
 type runResult struct {
 	Dataset         string                  `json:"dataset"`
 	Model           string                  `json:"model"`
-	TestAccuracy    *float64                `json:"test_accuracy,omitempty"`  // of a classification
-	TestR2          *float64                `json:"test_r2,omitempty"`        // of a regression
-	HeldOut         *heldOutResult          `json:"held_out,omitempty"`       // instead of a test score
-	Constant        float64                 `json:"test_score_of_a_constant"` // of the best constant answer
-	Warning         string                  `json:"warning,omitempty"`        // about the model
-	Cautions        []string                `json:"plan_warnings,omitempty"`  // why the plan's model may be a poor one
+	TestAccuracy    *float64                `json:"test_accuracy,omitempty"`            // of a classification
+	TestR2          *float64                `json:"test_r2,omitempty"`                  // of a regression
+	HeldOut         *heldOutResult          `json:"held_out,omitempty"`                 // instead of a test score
+	Constant        *float64                `json:"test_score_of_a_constant,omitempty"` // of the best constant answer
+	Warning         string                  `json:"warning,omitempty"`                  // about the model
+	Cautions        []string                `json:"plan_warnings,omitempty"`            // why the plan's model may be a poor one
 	Hyperparameters release.Hyperparameters `json:"hyperparameters"`
 	Privacy         release.Privacy         `json:"privacy"`
 	Directory       string                  `json:"directory"`
@@ -138,11 +139,15 @@ func newRunResult(of execution.Result) runResult {
 	o, r := of.Outcome, of.Outcome.Release
 	out := runResult{
 		Dataset: r.Model.Dataset, Model: r.Model.Network, Hyperparameters: r.Hyperparameters, Privacy: r.Privacy, Directory: of.Dir,
-		Constant: o.Verdict.Constant.Value, Warning: o.Verdict.Warning, Cautions: of.Plan.Cautions(), AddsUp: r.Privacy.AddsUp(),
+		Warning: o.Verdict.Warning, Cautions: of.Plan.Cautions(), AddsUp: r.Privacy.AddsUp(),
 	}
 	if r.Curve != nil {
 		out.Curve = r.Curve.Points
 	}
+	if r.Score.Metric == "" {
+		return out
+	}
+	out.Constant = &o.Verdict.Constant.Value
 	if i := r.Score.HeldOut; i != nil {
 		out.HeldOut = &heldOutResult{string(r.Score.Metric), r.Score.Value, *i}
 		return out
@@ -160,12 +165,15 @@ func printResult(w io.Writer, of execution.Result) {
 	directory := term.Relative(of.Dir)
 	r, v := of.Outcome.Release, of.Outcome.Verdict
 	score := fmt.Sprintf("%s on the public test set of %s; %s has %s", r.Score, release.Grouped(of.Plan.Samples.Test), v.Answer, v.Constant)
-	if i := r.Score.HeldOut; i != nil {
+	switch i := r.Score.HeldOut; {
+	case r.Score.Metric == "":
+		score = "none"
+	case i != nil:
 		low, high := r.Score, r.Score
 		low.Value, high.Value = i[0], i[1]
 		score = fmt.Sprintf("%s, estimated on held-out rows with noise, 95 %% interval %s to %s; %s has about %s", r.Score, low, high, v.Answer, v.Constant)
 	}
-	pairs := release.Facts{{string(r.Score.Metric), score}}
+	pairs := release.Facts{{cmp.Or(string(r.Score.Metric), "score"), score}}
 	if v.Warning != "" {
 		pairs.Add("warning", v.Warning)
 	}

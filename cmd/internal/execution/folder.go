@@ -116,7 +116,9 @@ func finish(folder *runs.Run, o experiment.Outcome) error {
 		return err
 	}
 	h := o.Release.Hyperparameters
-	folder.Manifest.Score = &runs.Score{Metric: string(o.Release.Score.Metric), Value: o.Release.Score.Value, HeldOut: o.Release.Score.HeldOut != nil}
+	if s := o.Release.Score; s.Metric != "" {
+		folder.Manifest.Score = &runs.Score{Metric: string(s.Metric), Value: s.Value, HeldOut: s.HeldOut != nil}
+	}
 	folder.Manifest.LearningRate, folder.Manifest.TunedLearningRate = &h.LearningRate, h.TunedLearningRate
 	return term.Input(folder.Finish(private, o.Release.Write))
 }

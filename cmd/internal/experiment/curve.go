@@ -12,6 +12,8 @@ func (p *Plan) CheckCurve() error {
 	switch {
 	case p.holdsOut():
 		return usagef("a learning curve of held-out rows would cost privacy at each point, since they are private; leave it out")
+	case !p.tune && p.Samples.Test == 0:
+		return usagef("a learning curve has scores on public rows, and there are none; leave it out")
 	case p.tune && methods[p.Experiment.Privacy.Variant] == tuner.Baseline:
 		return usagef("the baseline has no final run, and the scores of trials are private; leave it out, or choose variant 1 or 2")
 	}

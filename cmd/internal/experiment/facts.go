@@ -46,7 +46,11 @@ func (s Samples) facts(e settings.Experiment) release.Facts {
 	case s.Schema == nil:
 		return release.Facts{{"data", s.named(e)}, {"features", fmt.Sprintf("%d for each image, of %s with its public weights", features.Size, s.Features)}}
 	case e.Data.Test == "":
-		return release.Facts{{"data", fmt.Sprintf("%s, %s rows; no public rows", private, release.Grouped(s.Train))}, {"columns", columnsText(s.Schema)}}
+		text := "%s, %s rows; no public rows"
+		if e.Privacy.Holdout == 0 {
+			text += ", so the model isn't scored"
+		}
+		return release.Facts{{"data", fmt.Sprintf(text, private, release.Grouped(s.Train))}, {"columns", columnsText(s.Schema)}}
 	}
 	return release.Facts{
 		{"data", fmt.Sprintf("%s, %s rows; %s, %s rows, which are public", private, release.Grouped(s.Train), filepath.Base(e.Data.Test), release.Grouped(s.Test))},

@@ -51,18 +51,19 @@ func (f *ownFiles) close() error {
 }
 
 // readPublic infers the schema from settings and the public test file, and reads its rows. There is no such file if
-// private samples are held out to score models. Then the schema follows from the settings alone, and there are no rows.
+// private samples are held out to score models, or if nothing is tuned and the settings list the columns. Then the schema
+// follows from the settings alone, and there are no rows.
 // unnamed reports whether the file's first column has no name.
-func readPublic(e settings.Experiment) (s *table.Schema, rows *table.Samples, unnamed bool, err error) {
+func readPublic(e settings.Experiment, tune bool) (s *table.Schema, rows *table.Samples, unnamed bool, err error) {
 	d := e.Data
-	if err := d.Complete(e.Privacy.Holdout > 0); err != nil {
+	if err := d.Complete(e.Privacy.Holdout > 0 || !tune && len(d.Columns) > 0); err != nil {
 		return nil, nil, false, &Error{Usage, err}
 	}
 	if d.Test == "" {
 		if s, err = table.SchemaOf(tableOptions(e)); err != nil {
 			return nil, nil, false, withoutPublicRows(err)
 		}
-		if s.Label.Task == table.Regression && s.Label.Scale == nil {
+		if tune && s.Label.Task == table.Regression && s.Label.Scale == nil {
 			return nil, nil, false, usagef("data.scale: the label %s has no scale, and scores on held-out rows count errors in units of it; give --scale %[1]s=MIDDLE,SPREAD, with a usual value and a usual distance from it", s.Label.Name)
 		}
 		return s, nil, false, nil
@@ -126,8 +127,8 @@ func explainedTable(err error) error {
 
 // describeFiles reads the public rows, counts the private ones and builds the network, so that a plan fails wherever
 // its run would.
-func describeFiles(e settings.Experiment) (Samples, *ownFiles, error) {
-	schema, public, unnamed, err := readPublic(e)
+func describeFiles(e settings.Experiment, tune bool) (Samples, *ownFiles, error) {
+	schema, public, unnamed, err := readPublic(e, tune)
 	if err != nil {
 		return Samples{}, nil, err
 	}

@@ -27,7 +27,7 @@ func loadOwn(t *testing.T, d settings.Data) (loaded, error) {
 	t.Helper()
 	e := experiment(t, "model=linear")
 	e.Dataset, e.Data = settings.Files, d
-	s, files, err := describe(e)
+	s, files, err := describe(e, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -132,7 +132,10 @@ func (p *Plan) ready() error {
 
 // outcome returns the outcome of a trained plan.
 func (p *Plan) outcome(t trained) (Outcome, error) {
-	score := release.Score{Metric: p.scored().Metric(), Value: t.score}
+	var score release.Score
+	if test := p.scored(); test != nil {
+		score = release.Score{Metric: test.Metric(), Value: t.score}
+	}
 	privacy := p.privacy.Of(t.hyperparameters)
 	if t.heldOut != nil {
 		tuning := *privacy.Tuning

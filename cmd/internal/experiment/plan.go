@@ -47,7 +47,7 @@ func New(s Settings) (*Plan, error) {
 	if !s.Tune {
 		s.Privacy.Holdout = 0 // a run without a search scores no trials
 	}
-	samples, files, err := describe(s.Experiment)
+	samples, files, err := describe(s.Experiment, s.Tune)
 	if err != nil {
 		return nil, err
 	}

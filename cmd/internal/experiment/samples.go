@@ -24,16 +24,16 @@ type Samples struct {
 	notes    []string // on such files: see fileNotes
 }
 
-// Describe describes an experiment's data. It counts the rows of a private file and reads nothing else of it.
+// Describe describes the data of an experiment that tunes. It counts the rows of a private file and reads nothing else of it.
 func Describe(e settings.Experiment) (Samples, error) {
-	s, files, err := describe(e)
+	s, files, err := describe(e, true)
 	return s, errors.Join(err, files.close())
 }
 
 // describe is [Describe]. It leaves a person's own files open for [Plan.Load].
-func describe(e settings.Experiment) (Samples, *ownFiles, error) {
+func describe(e settings.Experiment, tune bool) (Samples, *ownFiles, error) {
 	if e.Dataset == settings.Files {
-		return describeFiles(e)
+		return describeFiles(e, tune)
 	}
 	info, err := datasets.Describe(e.Dataset)
 	if err != nil {
@@ -54,6 +54,7 @@ func (l *loaded) testDigest() [sha256.Size]byte {
 }
 
 // scored returns the samples that models are scored on: the public rows or, if samples are held out, the private ones.
+// It is nil if there are neither.
 func (p *Plan) scored() train.Labelled {
 	if p.holdsOut() {
 		return p.data.whole

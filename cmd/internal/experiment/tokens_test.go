@@ -70,7 +70,7 @@ func TestTextsOfFilesAreTokens(t *testing.T) {
 	d := textFiles(t)
 	e := experiment(t, "model=embedding")
 	e.Dataset, e.Data, e.TextLength = settings.Files, d, 6
-	s, files, err := describe(e)
+	s, files, err := describe(e, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestTextsOfFilesAreTokens(t *testing.T) {
 	}
 
 	e.Data.Unit, e.Data.RowsPerUnit, e.Data.Ignore = "who", 3, nil
-	if s, files, err = describe(e); err != nil {
+	if s, files, err = describe(e, true); err != nil {
 		t.Fatal(err)
 	}
 	units, err := files.load(t.Context(), e.Data, s, nil)
@@ -113,7 +113,7 @@ func TestVocabularyComesFirst(t *testing.T) {
 	d := textFiles(t)
 	e := experiment(t, "model=embedding")
 	e.Dataset, e.Data = settings.Files, d
-	s, files, err := describe(e)
+	s, files, err := describe(e, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,9 @@ type Verdict struct {
 // judge returns the verdict on a score on the public test set, or on the released score on held-out samples.
 func (p *Plan) judge(t trained) Verdict {
 	test := p.scored()
+	if test == nil {
+		return Verdict{Warning: `not scored: there were no public rows, so nothing shows what it has learned; "dptrain evaluate" tells, on labelled rows that it wasn't trained on`}
+	}
 	score := release.Score{Metric: test.Metric(), Value: t.score}
 	v := Verdict{Constant: release.Score{Metric: score.Metric, Value: test.Constant()}, Answer: "the mean of the labels"}
 	if score.Metric == train.Accuracy {

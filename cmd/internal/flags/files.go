@@ -17,7 +17,7 @@ import (
 // fileFlags are the settings of a person's own files that are given once.
 var fileFlags = []flagOf{
 	{"train", "data.train", "file", "private training rows of your own: " + strings.Join(table.Formats(), ", ")},
-	{"test", "data.test", "file", "public test rows, which select and say what columns and classes there are"},
+	{"test", "data.test", "file", "public test rows, which select and say what columns and classes there are; \"train\" takes none if the settings list the columns"},
 	{"label", "data.label", "name", "column, or NPZ array, that holds the labels"},
 	{"text", "data.text", "name", "column of texts, such as reviews, which is learned from alone, by the model embedding"},
 	{"task", "data.task", "name", "classification or regression; without it the public test file decides"},
@@ -31,8 +31,8 @@ var fileFlags = []flagOf{
 var columnFlags = []struct{ flag, key, usage string }{
 	{"categories", "data.categories", "categories of a column, as `column=a,b,c`; * for all others, nothing for missing ones; may be repeated"},
 	{"missing", "data.missing", "number that stands for missing ones of a column, as `column=40`; a value that says which were missing goes with it, unless ,no-indicator follows; further texts that stand for missing ones may follow too, as column=40,unknown,-999; may be repeated"},
-	{"clip", "data.clip", "lowest and highest value of a column, as `column=0,120`; public constants; * for all columns; may be repeated"},
-	{"scale", "data.scale", "shift and divisor of a column, as `column=40,12` for (x-40)/12; public constants; * for all columns; may be repeated"},
+	{"clip", "data.clip", "lowest and highest value of a column, as `column=0,120`; public constants; * for all columns, x[3] for a value of array x; may be repeated"},
+	{"scale", "data.scale", "shift and divisor of a column, as `column=40,12` for (x-40)/12; public constants; * for all columns, x[3] for a value of array x; may be repeated"},
 }
 
 // columnFlag is the flag of one of columnFlags.

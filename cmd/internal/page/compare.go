@@ -51,7 +51,7 @@ func compare(runs []Run) *comparison {
 
 func scoreText(s *release.Score) string {
 	if s == nil {
-		return "unknown"
+		return "none"
 	}
 	return minus(s.String())
 }

@@ -116,12 +116,11 @@ func (p Privacy) Of(h Hyperparameters) Privacy {
 func (r Release) Write(dir string) error {
 	r.Privacy = r.Privacy.Warned()
 	r.MadeBy = build.Current()
-	model, err := r.Model.Files(released.Tensors(r.Parameters), map[string]string{
-		"activation":  r.Model.Activation.String(),
-		"dataset":     r.Model.Dataset,
-		"model":       r.Model.Network,
-		r.Score.Key(): strconv.FormatFloat(r.Score.Value, 'g', -1, 64),
-	})
+	metadata := map[string]string{"activation": r.Model.Activation.String(), "dataset": r.Model.Dataset, "model": r.Model.Network}
+	if r.Score.Metric != "" {
+		metadata[r.Score.Key()] = strconv.FormatFloat(r.Score.Value, 'g', -1, 64)
+	}
+	model, err := r.Model.Files(released.Tensors(r.Parameters), metadata)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// Score is the released model's score on the public test set, or an estimate of it from held-out samples.
+// Score is the released model's score on the public test set, or an estimate of it from held-out samples. Without a
+// metric there is none.
 type Score struct {
 	Metric  train.Metric
 	Value   float64
@@ -34,7 +35,10 @@ func (s Score) Key() string {
 
 // String returns the value, accuracy in per cent.
 func (s Score) String() string {
-	if s.Metric == train.Accuracy {
+	switch s.Metric {
+	case "":
+		return "none"
+	case train.Accuracy:
 		return fmt.Sprintf("%.2f %%", 100*s.Value)
 	}
 	if s.Value < -1e4 { // a regression that diverged
