@@ -88,7 +88,8 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 
 // Fingerprint returns, by name, all that decides the course of the model's runs and their scores on a test set, except
 // the settings: "model", "training data" and "test data" as hashes, and the names of the "metric" and of the "engine"'s
-// arithmetic. Without a test set, which is nil, there is no metric. Runs that go on in another process must find all of it unchanged. The hash of training data is private.
+// arithmetic. Without a test set, which is then nil, there is no metric. Runs that go on in another process must find
+// all of it unchanged. The hash of training data is private.
 func (l *Loaded) Fingerprint(test Labelled) (map[string]string, error) {
 	model, data := l.program.Digest(), l.data.digest()
 	fingerprint := map[string]string{

@@ -24,9 +24,9 @@ type Trained struct {
 }
 
 // TrainAll trains runs to their ends, side by side, each exactly as it would alone, and scores their models on a public
-// test set, or on [Run].Test. If both are nil, nothing is scored. It goes on from the states that the runs' keepers have, as [Group.TrainKept] does. If the
-// engine can't start all runs together, because of memory or of one run, they train in smaller groups, one after
-// another. It calls the functions of all runs one at a time.
+// test set, or on [Run].Test. If both are nil, nothing is scored. It goes on from the states that the runs' keepers
+// have, as [Group.TrainKept] does. If the engine can't start all runs together, because of memory or of one run, they
+// train in smaller groups, one after another. It calls the functions of all runs one at a time.
 //
 // A run that fails doesn't stop the others. If ctx is cancelled, the device is lost or a state can't be kept (a
 // [*KeepError]), all runs stop after a whole step, and TrainAll returns that error and no outcomes.

@@ -50,11 +50,8 @@ func split(fields []field, names []string) []field {
 
 // named returns the names in the options that mean columns, except for the label and the unit.
 func (o Options) named() []string {
-	names := slices.Concat(o.Ignore, o.Columns, []string{o.Text})
-	names = slices.AppendSeq(names, maps.Keys(o.Categories))
-	names = slices.AppendSeq(names, maps.Keys(o.Missing))
-	names = slices.AppendSeq(names, maps.Keys(o.Clip))
-	return slices.AppendSeq(names, maps.Keys(o.Scale))
+	return slices.Concat(o.Ignore, o.Columns, []string{o.Text}, slices.Collect(maps.Keys(o.Categories)),
+		slices.Collect(maps.Keys(o.Missing)), slices.Collect(maps.Keys(o.Clip)), slices.Collect(maps.Keys(o.Scale)))
 }
 
 // spread is the mean and the range of numbers.

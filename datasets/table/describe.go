@@ -66,7 +66,7 @@ func (f *File) Describe(ignore ...string) (Description, error) {
 // maxDescribed bounds the columns of a description: settings for more of them take minutes to read.
 const maxDescribed = 20_000
 
-// describe describes the file with some arrays split. It returns the names of a value of each other array that should be.
+// describe describes the file with some arrays split. unlike has a value's name of each other array that should be.
 func (f *File) describe(ignore, parts []string) (d Description, unlike []string, err error) {
 	err = f.pass(func(name string) bool { return !slices.Contains(ignore, name) }, func(r rows) error {
 		fields := split(r.fields(), parts)

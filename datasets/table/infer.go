@@ -46,23 +46,18 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 		}
 	}
 	s := &Schema{}
-	rows := 0
+	var label field
 	for _, f := range parts {
 		if f.name == o.Label {
-			rows = f.rows
+			label = f
 		}
 	}
-	named := indexOf(o.named())
 	var unread []string
 	var first *Error // about one of them
 	for _, f := range parts {
-		_, asked := named[f.name]
 		switch {
 		case f.name == o.Label:
-			if s.Label, err = inferLabel(test, f, o); err != nil {
-				return nil, err
-			}
-		case !asked && (f.rows != rows && f.rows > 0 || f.problem == noRows):
+		case (f.rows != label.rows && f.rows > 0 || f.problem == noRows) && !slices.Contains(o.named(), f.name):
 			s.leftOut = append(s.leftOut, f.name)
 		case among(f.name):
 		case f.problem != "":
@@ -79,6 +74,9 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 		first.File, first.Column = test.path, listed(unread)
 		first.Problem += ", or ignore it by --ignore " + strings.ReplaceAll(first.Column, ", ", ",")
 		return nil, first
+	}
+	if s.Label, err = inferLabel(test, label, o); err != nil {
+		return nil, err
 	}
 	if len(s.Columns) == 0 {
 		problem := "no column is left to learn from"
@@ -169,7 +167,7 @@ func (o Options) column(f field) (Column, error) {
 	return c, c.checkMissing()
 }
 
-// constants returns the clip and scale of a column: its own, its array's or else, if all is true, those for all columns.
+// constants returns the clip and scale of a column: its own, its array's or, if all is true, those for all columns.
 func (o Options) constants(name string, all bool) (clip *Range, scale *Scale) {
 	of := func(m map[string][2]float64) ([2]float64, bool) {
 		v, ok := m[name]

@@ -90,11 +90,9 @@ func (s *Schema) Count(f *File) (n int, err error) {
 func (s *Schema) wanted(use Use) func(string) bool {
 	names := map[string]bool{s.Label.Name: use != Predicting}
 	for _, c := range s.Columns {
-		names[c.Name] = true
-		if array := arrayOf(c.Name); array != "" {
-			names[array] = true
-		}
+		names[c.Name], names[arrayOf(c.Name)] = true, true
 	}
+	delete(names, "")
 	return func(name string) bool { return names[name] }
 }
 

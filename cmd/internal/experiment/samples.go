@@ -24,7 +24,7 @@ type Samples struct {
 	notes    []string // on such files: see fileNotes
 }
 
-// Describe describes the data of an experiment that tunes. It counts the rows of a private file and reads nothing else of it.
+// Describe describes the data of an experiment that tunes. It counts the rows of a private file and reads nothing else.
 func Describe(e settings.Experiment) (Samples, error) {
 	s, files, err := describe(e, true)
 	return s, errors.Join(err, files.close())

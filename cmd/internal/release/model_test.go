@@ -60,7 +60,7 @@ func TestReadModelWantsFiniteParameters(t *testing.T) {
 func TestReleasedWarning(t *testing.T) {
 	dir := t.TempDir()
 	const warning = "the model is no better than one answer for every row"
-	r := Release{Model: Model{Outputs: 2, Task: Classification, Warning: warning}}
+	r := Release{Model: Model{Outputs: 2, Task: Classification, Warning: warning}, Score: ScoreOf("accuracy", 0.5)}
 	if err := r.Write(dir); err != nil {
 		t.Fatal(err)
 	}
