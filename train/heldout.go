@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/float"
 	"github.com/dptrain/dptrain/internal/random"
 )
 
@@ -20,7 +21,8 @@ import (
 // size Rate·n. The number of held-out samples isn't used, as it is private. In a classification a sample counts 1/2 if
 // its class is predicted, and else -1/2; the score estimates the accuracy. In a regression it counts 1/2 - min(e²/4, 1)
 // for an error e, so that only errors below two units count in full: scale labels to a standard deviation of about one.
-// The score estimates 1 less the mean of min(e², 4), which is R² if labels have variance 1.
+// The score estimates 1 less the mean of min(e², 4), which is R² if labels have variance 1. In a classification that is
+// scored by [NegativeLogLoss] a sample counts 1/2 - min(-ln p, 8)/8 for the probability p = softmax(outputs) of its class.
 //
 // One score costs [HeldOutSettings.Event]: a Gaussian mechanism. Adding or removing one sample changes the sum by at
 // most 1/2, and the noise has a standard deviation of NoiseMultiplier/2. Sums and noise are rounded to a grid of 2^-10
@@ -42,6 +44,7 @@ type HeldOut struct {
 type HeldOutSettings struct {
 	Rate            float64 // probability that a sample is held out, in (0, 1)
 	NoiseMultiplier float64 // noise of a score in units of its sensitivity, 1/2; above 0
+	LogLoss         bool    `json:",omitzero"` // score classes by [NegativeLogLoss] instead of [Accuracy]
 }
 
 // Validate returns a [*SettingError] for the first invalid setting, or nil.
@@ -68,6 +71,8 @@ const (
 	maxScoreNoise = 1e9
 	// fullError is the square of the error beyond which all errors of a regression count alike.
 	fullError = 4
+	// fullLoss is the log loss beyond which all losses count alike: that of a probability of 1/2981.
+	fullLoss = 8
 )
 
 // NewHeldOut returns the samples of a labelled set at the given ascending positions, for noisy scores. It copies them.
@@ -91,6 +96,12 @@ func NewHeldOut(all Labelled, rows []int32, s HeldOutSettings) (*HeldOut, error)
 			return nil, err
 		}
 		h.weigh = func(row int, logits []float32) float64 { return right(argmax(logits) == int(labels[row])) }
+		if s.LogLoss {
+			h.metric = NegativeLogLoss
+			h.weigh = func(row int, logits []float32) float64 {
+				return graded(-math.Log(float.Softmax(logits, 1)[labels[row]]) / fullLoss)
+			}
+		}
 		h.constant = classes(labels, set.classes)
 	case *Regression:
 		if set == nil || set.Data == nil {
@@ -169,10 +180,12 @@ func right(predicted bool) float64 {
 	return -0.5
 }
 
-// closeness returns a sample's count in a regression with error e, as a multiple of scoreGrid. An error that isn't a
+// closeness returns a sample's count in a regression with error e.
+func closeness(e float64) float64 { return graded(e * e / fullError) }
+
+// graded returns a sample's count for a share of the full error or loss, as a multiple of scoreGrid. A share that isn't a
 // number counts like a large one.
-func closeness(e float64) float64 {
-	share := e * e / fullError
+func graded(share float64) float64 {
 	if !(share < 1) {
 		share = 1
 	}
@@ -194,7 +207,7 @@ func classes(labels []int32, n int) [][]float64 {
 // Samples returns 0: the number of held-out samples is private.
 func (h *HeldOut) Samples() int { return 0 }
 
-// Metric returns [Accuracy] or [R2], which scores estimate.
+// Metric returns [Accuracy], [NegativeLogLoss] or [R2], which scores estimate.
 func (h *HeldOut) Metric() Metric { return h.metric }
 
 // Constant returns NaN: the score of a constant answer is private. [HeldOut.Release] releases one with noise.
@@ -249,6 +262,9 @@ func (h *HeldOut) stream(key random.Key, what string, model []byte) *random.Stre
 		sum.Write(binary.LittleEndian.AppendUint32(nil, uint32(row)))
 	}
 	sum.Write(model)
+	if h.settings.LogLoss {
+		what += " by log loss"
+	}
 	var id identity
 	sum.Sum(id[:0])
 	own := random.Key(id.derive(key, "score of "+what+" on held-out samples"))
@@ -289,8 +305,11 @@ func (h *HeldOut) sum(outputs []float32) float64 {
 func (h *HeldOut) noisyScore(outputs []float32, samples int, noise *random.Stream) float64 {
 	sum := h.noisy([]float64{h.sum(outputs)}, h.settings.NoiseMultiplier/2, noise)[0]
 	mean := sum / h.nominal(samples)
-	if h.metric == R2 {
+	switch h.metric {
+	case R2:
 		return 1 - fullError*(0.5-mean)
+	case NegativeLogLoss:
+		return -fullLoss * (0.5 - mean)
 	}
 	return 0.5 + mean
 }
@@ -302,7 +321,7 @@ func (h *HeldOut) nominal(samples int) float64 { return h.settings.Rate * float6
 type HeldOutScore struct {
 	Score    float64
 	Interval [2]float64 // for the score, at 95 % confidence
-	Constant float64    // score of the best constant answer: the largest class, or the number 0
+	Constant float64    // score of the best constant answer: the largest class, the classes' shares, or the number 0
 }
 
 // Release returns a model's score for release, from its outputs for the samples of [HeldOut.Inputs]. samples is n, the
@@ -313,7 +332,7 @@ type HeldOutScore struct {
 // half the indicator of each class, or in a regression the counts of the sample's error and of its label. One sample
 // adds a vector of length at most 1/√2, so each sum has noise of standard deviation NoiseMultiplier/√2. For a
 // regression Score is 1 - A/B, for the sums A and B of min(e²/4, 1) for the model and for the answer 0: R² with errors
-// clipped at two units.
+// clipped at two units. For [NegativeLogLoss] Constant is that of the classes' shares, by the noisy sums of their indicators.
 //
 // The interval covers the noise and the draw of the held-out samples, each as a normal with its maximum standard
 // deviation. It takes B as exact.
@@ -340,12 +359,32 @@ func (h *HeldOut) Release(outputs []float32, samples int, key Key) (HeldOutScore
 		r2 := func(lost float64) float64 { return 1 - within(lost, 0, 1)/constant }
 		return HeldOutScore{Score: r2(lost), Interval: [2]float64{r2(lost + half), r2(lost - half)}}, nil
 	}
+	if h.metric == NegativeLogLoss {
+		loss := func(share float64) float64 { return 0 - fullLoss*within(share, 0, 1) } // not -0
+		lost := 0.5 - sums[0]/size
+		return HeldOutScore{Score: loss(lost), Interval: [2]float64{loss(lost + half), loss(lost - half)}, Constant: -sharesLoss(sums[1:])}, nil
+	}
 	score := 0.5 + sums[0]/size
 	return HeldOutScore{
 		Score:    within(score, 0, 1),
 		Interval: [2]float64{within(score-half, 0, 1), within(score+half, 0, 1)},
 		Constant: within(2*slices.Max(sums[1:])/size, 0, 1),
 	}, nil
+}
+
+// sharesLoss returns the clipped log loss of one answer for all samples, the classes' shares of the given sums, which
+// can be below 0 by noise.
+func sharesLoss(sums []float64) float64 {
+	total, loss := 0.0, 0.0
+	for _, v := range sums {
+		total += max(v, 0)
+	}
+	for _, v := range sums {
+		if v > 0 {
+			loss += v / total * min(fullLoss, math.Log(total/v))
+		}
+	}
+	return loss
 }
 
 func within(v, low, high float64) float64 { return math.Max(low, math.Min(high, v)) }

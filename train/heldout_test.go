@@ -51,6 +51,19 @@ func TestHeldOutScores(t *testing.T) {
 	if want := 0.5 - 0.5/1.5; err != nil || math.Abs(released.Score-want) > 1e-12 || released.Constant != 1 {
 		t.Errorf("released %+v, %v; want score %v and constant 2/1.5, cut to 1", released, err, want)
 	}
+	// By log loss probabilities 3/4, 1/4 and one too small to count lose ln(4/3)/8, ln(4)/8 and 1.
+	l, err := NewHeldOut(classesOf(t, 0, 1, 2, 1, 0, 2), []int32{1, 2, 5}, HeldOutSettings{Rate: 0.25, NoiseMultiplier: quiet, LogLoss: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	third, gone := float32(math.Log(3)), float32(math.Inf(-1))
+	outputs = []float32{0, third, gone, third, gone, 0, 0, 99, 5}
+	mean := 0.5 - (1.5-math.Log(4./3)/8-math.Log(4)/8-1)/1.5
+	// The grid moves each sample's count by at most half of 2^-10, 8 nats of which are .004.
+	if got, released := l.noisyScore(outputs, 6, stream), must(l.Release(outputs, 6, Key{1})); math.Abs(got+8*mean) > 0.008 || math.Abs(released.Score+8*mean) > 0.008 ||
+		math.Abs(released.Constant-(2*math.Log(2./3)+math.Log(1./3))/3) > 1e-12 || l.Metric() != NegativeLogLoss {
+		t.Errorf("score %v, released %+v, want %v and the constant of shares 1/3 and 2/3", got, released, -8*mean)
+	}
 	numbers, err := NewRegression([]float32{1, 2, 3, 4}, []float32{1, -1, 0.5, 8})
 	if err != nil {
 		t.Fatal(err)
@@ -88,6 +101,7 @@ func TestHeldOutSensitivity(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			settings.LogLoss = rapid.Bool().Draw(t, "log loss")
 			h, _ = NewHeldOut(c, []int32{0}, settings)
 			outputs = []float32{any.Draw(t, "a"), any.Draw(t, "b"), any.Draw(t, "c")}
 		}
@@ -157,9 +171,11 @@ func TestHeldOutNoiseIsNotShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	loss := must(NewHeldOut(set, []int32{1, 2}, HeldOutSettings{Rate: 0.25, NoiseMultiplier: 2, LogLoss: true}))
 	seen := map[uint64]string{}
 	for name, word := range map[string]uint64{
-		"itself": draw(h, Key{1}, "a run", 1), "another key": draw(h, Key{2}, "a run", 1), "another use": draw(h, Key{1}, "a model", 1),
+		"another metric": draw(loss, Key{1}, "a run", 1),
+		"itself":         draw(h, Key{1}, "a run", 1), "another key": draw(h, Key{2}, "a run", 1), "another use": draw(h, Key{1}, "a model", 1),
 		"another model": draw(h, Key{1}, "a run", 2), "more noise": draw(holdOut(t, set, 3, 1, 2), Key{1}, "a run", 1),
 		"other rows": draw(holdOut(t, set, 2, 1, 3), Key{1}, "a run", 1), "one more row": draw(holdOut(t, set, 2, 1, 2, 3), Key{1}, "a run", 1),
 		"another row of the training": draw(holdOut(t, other, 2, 1, 2), Key{1}, "a run", 1), "another rate": draw(faster, Key{1}, "a run", 1),

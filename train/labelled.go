@@ -35,8 +35,12 @@ func checkLabels(labels int, data *Data) error {
 // Metric is the name of a score: one of the constants below, or the name of a [Measure].
 type Metric string
 
-// The built-in metrics.
+// The built-in metrics. A higher score is better in all of them.
 const (
 	Accuracy Metric = "accuracy" // share of the samples whose class is predicted, 0 to 1
 	R2       Metric = "R²"       // 1 − Σ(ŷ−y)²/Σ(y−ȳ)²: 1 for the labels themselves, 0 for their mean, unbounded below
+
+	// NegativeLogLoss is the mean of ln p, where p is the probability of a sample's class. Held-out samples can be
+	// scored by it: see [HeldOutSettings].
+	NegativeLogLoss Metric = "negative log loss"
 )

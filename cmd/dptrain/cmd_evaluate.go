@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +22,8 @@ import (
 )
 
 func newEvaluateCommand(g *global) *cobra.Command {
-	return &cobra.Command{
+	var threshold string
+	cmd := &cobra.Command{
 		Use:   "evaluate RUN [FILE...]",
 		Short: "Evaluate a released model on labelled rows",
 		Long: `Evaluate a released model on labelled rows. RUN is a run's folder, or its
@@ -29,8 +32,8 @@ folder "released", which may have been copied elsewhere.
 For classes the result is
   accuracy           the share of rows whose predicted class is right
   log loss           the mean of -ln p, where p is the probability that the
-                     model gives to a row's class; -ln(1/k) is that of a model
-                     that gives each of k classes the same
+                     model gives to a row's class; beside it that of a model which
+                     gives every row the classes' shares of these rows
   calibration error  the expected calibration error: rows are put into 15 bins
                      of equal width by the probability of the predicted class,
                      (0, 1/15], (1/15, 2/15] and so on; in each the share of
@@ -38,12 +41,17 @@ For classes the result is
                      differences are averaged, weighted by the bins' rows
   AUC                the area under the ROC curve: the chance that a row of a
                      class gets a higher probability of it than a row of
-                     another, ties counted half. Of the second class if there
-                     are two, else the mean over classes, each against the rest
-  F1                 2 TP/(2 TP + FP + FN): of the second class if there are
-                     two, else the mean over the classes that occur or are
-                     predicted
+                     another, ties counted half. Of the class of two that has
+                     fewer of the rows, or of more than two the mean over
+                     classes, each against the rest
+  F1                 2 TP/(2 TP + FP + FN): of the class of two that has fewer
+                     of the rows, or of more than two the mean over the classes
+                     that occur or are predicted
   confusion matrix   for each class, its rows by the class that is predicted
+The predicted class is the most probable one or, with --threshold CLASS=P, CLASS
+where its probability is at least P. That suits a rare class, whose probability
+seldom reaches one half.
+
 A model's probabilities are calibrated by its temperature, which is in
 model.json, fitted on the public test set; they look a little better on those
 rows than on others.
@@ -69,52 +77,64 @@ name.
 
 ` + term.ExitCodes,
 		Example: `  dptrain evaluate runs/files-20261122-100352 held-out.csv
+  dptrain evaluate runs/files-20261122-100352 held-out.csv --threshold yes=0.02
   dptrain evaluate runs/mnist-20261122-100352 --json
   dptrain evaluate runs/mnist-20261122-100352 images-idx3-ubyte.gz labels-idx1-ubyte.gz`,
 		Args: term.Takes(1, 3, "a run and perhaps a file or two"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runEvaluate(cmd.Context(), g, args[0], args[1:])
+			return runEvaluate(cmd.Context(), g, threshold, args[0], args[1:])
 		},
 	}
+	addThreshold(cmd, &threshold)
+	return cmd
+}
+
+// addThreshold gives a command the flag of a threshold.
+func addThreshold(cmd *cobra.Command, text *string) {
+	cmd.Flags().StringVar(text, "threshold", "", "predict a class of two where its probability is at least this, as `CLASS=P`, such as yes=0.02")
+}
+
+// thresholdOf reads a threshold for a model; nil for none.
+func thresholdOf(r *experiment.Released, text string) (*scores.Threshold, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if r.Task == release.Regression || r.Outputs != 2 {
+		return nil, term.Usagef("--threshold: it is for models of two classes, and this is a %s with %d outputs; leave it out", r.Task, r.Outputs)
+	}
+	at := strings.LastIndex(text, "=")
+	p, err := strconv.ParseFloat(text[at+1:], 64)
+	for class := range r.Outputs {
+		if at >= 0 && err == nil && p >= 0 && p <= 1 && text[:at] == r.Class(class) {
+			return &scores.Threshold{Class: class, P: p}, nil
+		}
+	}
+	return nil, term.Usagef("--threshold %s: want a class and its probability from 0 to 1, such as %s=0.02; the classes are %s and %s", text, term.Clean(r.Class(1)), term.Clean(r.Class(0)), term.Clean(r.Class(1)))
 }
 
 // evaluated is the result of an evaluation: the fields of a classification, or of a regression.
 type evaluated struct {
-	Rows     int              `json:"rows"`
-	Accuracy *float64         `json:"accuracy,omitempty"`
-	Classes  []evaluatedClass `json:"classes,omitempty"`
-
-	// Left out where they aren't defined: JSON has no NaN.
-	LogLoss          *float64 `json:"log_loss,omitempty"`
-	CalibrationError *float64 `json:"calibration_error,omitempty"`
-	AUC              *float64 `json:"auc,omitempty"`
-	F1               *float64 `json:"f1,omitempty"`
-	// Rows are true classes, columns predicted ones, both in the order of Classes.
-	Confusion [][]int `json:"confusion,omitempty"`
-
+	release.Evaluation
 	RootMeanSquare *float64 `json:"root_mean_squared_error,omitempty"`
 	MeanAbsolute   *float64 `json:"mean_absolute_error,omitempty"`
 	R2             *float64 `json:"r2,omitempty"`
 }
 
-type evaluatedClass struct {
-	Class     string `json:"class"`
-	Rows      int    `json:"rows"`
-	Right     int    `json:"right"`
-	Predicted int    `json:"predicted"`
-}
-
-func runEvaluate(ctx context.Context, g *global, run string, files []string) (err error) {
+func runEvaluate(ctx context.Context, g *global, threshold, run string, files []string) (err error) {
 	r, err := experiment.Open(run, engines.CPU())
 	if err != nil {
 		return err
+	}
+	at, err := thresholdOf(r, threshold)
+	if err != nil {
+		return errors.Join(err, r.Close())
 	}
 	rows, err := evaluationRows(ctx, g.Console(), r, files)
 	if err != nil {
 		return errors.Join(err, r.Close())
 	}
 	e, err := term.Await(ctx, "evaluating", func() (evaluated, error) {
-		e, err := evaluate(ctx, r, rows)
+		e, err := evaluate(ctx, r, rows, at)
 		return e, errors.Join(err, r.Close())
 	})
 	if err != nil {
@@ -155,53 +175,29 @@ func evaluationRows(ctx context.Context, console *ui.Console, r *experiment.Rele
 	return term.Follow(ctx, console, "loading "+r.Dataset, func(f *term.Follower) (experiment.Rows, error) { return r.TestSet(ctx, f) })
 }
 
-func evaluate(ctx context.Context, r *experiment.Released, rows experiment.Rows) (evaluated, error) {
+func evaluate(ctx context.Context, r *experiment.Released, rows experiment.Rows, threshold *scores.Threshold) (evaluated, error) {
 	outputs, err := r.Predict(ctx, rows.Data)
 	if err != nil {
 		return evaluated{}, err
 	}
-	e := evaluated{Rows: rows.Data.Samples()}
+	e := evaluated{Evaluation: release.Evaluation{Rows: rows.Data.Samples()}}
 	switch labels := rows.Labels.(type) {
 	case *train.Classification:
-		return e, e.classify(r, labels, outputs)
+		measured, err := scores.Classify(outputs, labels.Labels(), labels.Classes(), r.Temperature, threshold)
+		e.Evaluation = release.EvaluationOf(measured, r.Class)
+		return e, err
 	case *train.Regression:
 		off, err := labels.Evaluate(outputs)
 		if err != nil {
 			return e, err
 		}
 		off.RootMeanSquare, off.MeanAbsolute = rows.Label.Difference(off.RootMeanSquare), rows.Label.Difference(off.MeanAbsolute)
-		e.R2 = defined(off.R2)
-		if e.RootMeanSquare, e.MeanAbsolute = defined(off.RootMeanSquare), defined(off.MeanAbsolute); e.RootMeanSquare == nil {
+		e.R2 = release.Defined(off.R2)
+		if e.RootMeanSquare, e.MeanAbsolute = release.Defined(off.RootMeanSquare), release.Defined(off.MeanAbsolute); e.RootMeanSquare == nil {
 			return e, fmt.Errorf("evaluate: the model's predictions for these rows aren't finite; train another one, with smaller learning rates")
 		}
 	}
 	return e, nil
-}
-
-// classify adds the fields of a classification.
-func (e *evaluated) classify(r *experiment.Released, labels *train.Classification, outputs []float32) error {
-	counts, err := labels.Evaluate(outputs)
-	if err != nil {
-		return err
-	}
-	measured, err := scores.Classify(outputs, labels.Labels(), labels.Classes(), r.Temperature)
-	if err != nil {
-		return err
-	}
-	for i, c := range counts {
-		e.Classes = append(e.Classes, evaluatedClass{r.Class(i), c.Samples, c.Right, c.Predicted})
-	}
-	e.Accuracy, e.LogLoss, e.CalibrationError = &measured.Accuracy, defined(measured.LogLoss), defined(measured.CalibrationError)
-	e.AUC, e.F1, e.Confusion = defined(measured.AUC), defined(measured.F1), measured.Confusion
-	return nil
-}
-
-// defined returns nil for a number that JSON doesn't have.
-func defined(v float64) *float64 {
-	if v-v != 0 {
-		return nil
-	}
-	return &v
 }
 
 // printEvaluated prints the result of an evaluation.
@@ -211,62 +207,19 @@ func printEvaluated(w io.Writer, e evaluated) {
 			{"rows", release.Grouped(e.Rows)},
 			{"root mean squared error", fmt.Sprintf("%.5g", *e.RootMeanSquare)},
 			{"mean absolute error", fmt.Sprintf("%.5g", *e.MeanAbsolute)},
-			{"R²", figureOr(e.R2, "none: every label is the same")},
+			{"R²", release.FigureOr(e.R2, "none: every label is the same")},
 		})
 		return
 	}
-	oneClass := "none: the rows have one class"
-	unbounded := "none: outputs aren't finite"
-	auc := oneClass
-	if e.LogLoss == nil {
-		auc = unbounded
-	}
-	of := "mean over classes"
-	if len(e.Classes) == 2 {
-		of = "of " + e.Classes[1].Class
-	}
-	term.Rows(w, release.Facts{
-		{"rows", release.Grouped(e.Rows)},
-		{"accuracy", fmt.Sprintf("%.2f %%", 100**e.Accuracy)},
-		{"log loss", figureOr(e.LogLoss, unbounded)},
-		{"calibration error", figureOr(e.CalibrationError, unbounded)},
-		{"AUC, " + of, figureOr(e.AUC, auc)},
-		{"F1, " + of, figureOr(e.F1, "none: it doesn't occur and isn't predicted")},
-	})
+	term.Rows(w, e.Facts())
 	fmt.Fprintln(w)
 	lines := [][]string{{"CLASS", "ROWS", "RIGHT", "PREDICTED"}}
 	for _, c := range e.Classes {
 		lines = append(lines, []string{c.Class, release.Grouped(c.Rows), release.Grouped(c.Right), release.Grouped(c.Predicted)})
 	}
 	term.Columns(w, lines...)
-	printConfusion(w, e)
-}
-
-// figureOr prints a number, or why there is none.
-func figureOr(v *float64, none string) string {
-	if v == nil {
-		return none
+	if lines = e.Matrix(); lines != nil {
+		fmt.Fprintln(w)
+		term.Columns(w, lines...)
 	}
-	return fmt.Sprintf("%.4f", *v)
-}
-
-// maxConfusionShown bounds the classes of a matrix for people: more columns don't fit on a screen.
-const maxConfusionShown = 12
-
-// printConfusion prints the confusion matrix: a class's row has its samples by the predicted class.
-func printConfusion(w io.Writer, e evaluated) {
-	if len(e.Confusion) == 0 || len(e.Confusion) > maxConfusionShown {
-		return
-	}
-	fmt.Fprintln(w)
-	lines := [][]string{{"PREDICTED AS"}}
-	for i, row := range e.Confusion {
-		lines[0] = append(lines[0], e.Classes[i].Class)
-		line := []string{e.Classes[i].Class}
-		for _, n := range row {
-			line = append(line, release.Grouped(n))
-		}
-		lines = append(lines, line)
-	}
-	term.Columns(w, lines...)
 }

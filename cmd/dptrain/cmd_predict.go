@@ -14,13 +14,13 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/engines"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/release/scores"
 	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/float"
-	"github.com/dptrain/dptrain/train"
 )
 
-type predictOptions struct{ out, id string }
+type predictOptions struct{ out, id, threshold string }
 
 func newPredictCommand(g *global) *cobra.Command {
 	var opts predictOptions
@@ -43,9 +43,10 @@ set's own samples.
 The result is CSV on standard output or in the file of --out: the number of the
 row, or its cell in the column of --id, or the name of an image's file; the
 prediction; and for classes their probabilities. Probabilities are calibrated by
-the model's temperature: see "dptrain evaluate --help". A number beyond the
-range that the training labels were clipped to is clipped to that range, which
-standard error says.
+the model's temperature: see "dptrain evaluate --help". With --threshold CLASS=P
+CLASS is predicted where its probability is at least P, not where it is the most
+probable one. A number beyond the range that the training labels were clipped to
+is clipped to that range, which standard error says.
 
 The released model may be used as often as you like: that costs no privacy. A
 prediction is as private as the row that it is made for.
@@ -61,6 +62,7 @@ prediction is as private as the row that it is made for.
 		},
 	}
 	cmd.Flags().StringVar(&opts.out, "out", "", "`file` for the predictions, which must not exist")
+	addThreshold(cmd, &opts.threshold)
 	cmd.Flags().StringVar(&opts.id, "id", "", "`column` of the file to copy beside the predictions, instead of numbers of rows")
 	return cmd
 }
@@ -89,7 +91,7 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, run string,
 		return err
 	}
 	p, err := term.Follow(ctx, g.Console(), "predicting", func(f *term.Follower) (predictions, error) {
-		p, err := predict(ctx, r, files, opts.id, f)
+		p, err := predict(ctx, r, files, opts, f)
 		return p, errors.Join(err, r.Close())
 	})
 	if err != nil {
@@ -127,7 +129,12 @@ func (g *global) noteClipped(p predictions) {
 	}
 }
 
-func predict(ctx context.Context, r *experiment.Released, files []string, id string, f *term.Follower) (predictions, error) {
+func predict(ctx context.Context, r *experiment.Released, files []string, opts predictOptions, f *term.Follower) (predictions, error) {
+	threshold, err := thresholdOf(r, opts.threshold)
+	if err != nil {
+		return predictions{}, err
+	}
+	id := opts.id
 	read, ids, err := r.ReadFiles(ctx, files, table.Predicting, f)
 	if err != nil {
 		return predictions{}, err
@@ -158,7 +165,7 @@ func predict(ctx context.Context, r *experiment.Released, files []string, id str
 		}
 	}
 	for i := range out.rows {
-		out.rows[i] = newPrediction(r, read.Label, outputs[i*r.Outputs:(i+1)*r.Outputs])
+		out.rows[i] = newPrediction(r, read.Label, threshold, outputs[i*r.Outputs:(i+1)*r.Outputs])
 		out.rows[i].Row = i + 1
 		if ids != nil {
 			out.rows[i].ID = &ids[i]
@@ -181,13 +188,13 @@ func (p *prediction) clip(label table.Label) int {
 	return 1
 }
 
-func newPrediction(r *experiment.Released, label table.Label, outputs []float32) prediction {
+func newPrediction(r *experiment.Released, label table.Label, threshold *scores.Threshold, outputs []float32) prediction {
 	if r.Task == release.Regression {
 		value := label.Number(outputs[0])
 		return prediction{Value: &value}
 	}
 	out := prediction{Probabilities: map[string]float64{}, shares: float.Softmax(outputs, r.Temperature)}
-	if best := train.Predicted(outputs); best >= 0 {
+	if best := threshold.Predicted(outputs, r.Temperature); best >= 0 {
 		name := r.Class(best)
 		out.Class = &name
 	}

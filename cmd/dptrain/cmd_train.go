@@ -42,6 +42,6 @@ Memory is no reason to accumulate: batches of any size are split by themselves.
 			return opts.carryOut(cmd.Context(), g, e, false)
 		},
 	}
-	opts.addFlags(cmd, "variant", "q", "holdout", "mu", "repetitions", "max-trials", "tune", "search", "largest-final-rate", "division")
+	opts.addFlags(cmd, "variant", "q", "holdout", "mu", "repetitions", "max-trials", "tune", "search", "largest-final-rate", "division", "metric")
 	return cmd
 }

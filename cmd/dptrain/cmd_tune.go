@@ -60,6 +60,10 @@ looking at the same data. By default there is a bound for numbers in files of yo
 own, since a squared error diverges above it: 2 over the largest eigenvalue of the
 public rows' second moments. A value that you give wins.
 
+The best trial of classes is the one with the highest accuracy on the public test
+set, or by --metric with the lowest log loss or the highest AUC: where a class is
+rare, many trials predict the other for every row and have the same accuracy.
+
 With --cluster the trials are carried out by "dptrain worker" on other machines, which
 have the same data, and the final run here. The server of the cluster sees the trials and
 their scores, which are private: trust it as this machine.
@@ -81,6 +85,7 @@ of trials.
   dptrain tune --preset mnist-all --division noise --dry-run
   dptrain tune --dataset mnist --tune rate,clip --set tuning.clipping_norms=0.5,1,2
   dptrain tune --dataset mnist --search random --largest-final-rate 1
+  dptrain tune --config mine.yaml --metric auc
   dptrain tune --preset mnist-all --cluster embedded --listen :4222
   dptrain tune --config mine.yaml --out runs/mine --json`,
 		Args: term.NoArgs,

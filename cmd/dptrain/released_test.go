@@ -130,7 +130,7 @@ func TestPredictAndEvaluateClasses(t *testing.T) {
 	if err := json.Unmarshal([]byte(output(t, "evaluate", dir, rows, "--json")), &e); err != nil {
 		t.Fatal(err)
 	}
-	want := []evaluatedClass{{"no", 2, 1, 1}, {"maybe", 0, 0, 2}, {"yes", 2, 1, 1}}
+	want := []release.EvaluatedClass{{Class: "no", Rows: 2, Right: 1, Predicted: 1}, {Class: "maybe", Rows: 0, Right: 0, Predicted: 2}, {Class: "yes", Rows: 2, Right: 1, Predicted: 1}}
 	if e.Rows != 4 || e.Accuracy == nil || *e.Accuracy != 0.5 || len(e.Classes) != 3 || e.Classes[0] != want[0] || e.Classes[1] != want[1] || e.Classes[2] != want[2] {
 		t.Errorf("%+v, want %+v", e, want)
 	}

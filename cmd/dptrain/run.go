@@ -117,10 +117,12 @@ type runResult struct {
 	Model           string                  `json:"model"`
 	TestAccuracy    *float64                `json:"test_accuracy,omitempty"`            // of a classification
 	TestR2          *float64                `json:"test_r2,omitempty"`                  // of a regression
+	TestScore       *testScore              `json:"test_score,omitempty"`               // by another metric
+	Public          *release.Evaluation     `json:"public_test,omitempty"`              // of a classification
 	HeldOut         *heldOutResult          `json:"held_out,omitempty"`                 // instead of a test score
 	Constant        *float64                `json:"test_score_of_a_constant,omitempty"` // of the best constant answer
 	Warning         string                  `json:"warning,omitempty"`                  // about the model
-	Cautions        []string                `json:"plan_warnings,omitempty"`            // why the model may be poor
+	Cautions        []string                `json:"plan_warnings,omitempty"`            // why the plan's model may be a poor one
 	Hyperparameters release.Hyperparameters `json:"hyperparameters"`
 	Privacy         release.Privacy         `json:"privacy"`
 	Directory       string                  `json:"directory"`
@@ -135,11 +137,17 @@ type heldOutResult struct {
 	Interval [2]float64 `json:"interval_95"`
 }
 
+// testScore is a score by the metric that selected the best trial.
+type testScore struct {
+	Metric string  `json:"metric"`
+	Score  float64 `json:"score"`
+}
+
 func newRunResult(of execution.Result) runResult {
 	o, r := of.Outcome, of.Outcome.Release
 	out := runResult{
 		Dataset: r.Model.Dataset, Model: r.Model.Network, Hyperparameters: r.Hyperparameters, Privacy: r.Privacy, Directory: of.Dir,
-		Warning: o.Verdict.Warning, Cautions: of.Plan.Cautions(), AddsUp: r.Privacy.AddsUp(),
+		Warning: o.Verdict.Warning, Cautions: of.Plan.Cautions(), AddsUp: r.Privacy.AddsUp(), Public: o.Evaluation,
 	}
 	if r.Curve != nil {
 		out.Curve = r.Curve.Points
@@ -152,10 +160,13 @@ func newRunResult(of execution.Result) runResult {
 		out.HeldOut = &heldOutResult{string(r.Score.Metric), r.Score.Value, *i}
 		return out
 	}
-	if r.Model.Task == release.Regression {
+	switch r.Score.Metric {
+	case train.R2:
 		out.TestR2 = &r.Score.Value
-	} else {
+	case train.Accuracy:
 		out.TestAccuracy = &r.Score.Value
+	default:
+		out.TestScore = &testScore{string(r.Score.Metric), r.Score.Value}
 	}
 	return out
 }
@@ -174,6 +185,11 @@ func printResult(w io.Writer, of execution.Result) {
 		score = fmt.Sprintf("%s, estimated on held-out rows with noise, 95 %% interval %s to %s; %s has about %s", r.Score, low, high, v.Answer, v.Constant)
 	}
 	pairs := release.Facts{{cmp.Or(string(r.Score.Metric), "score"), score}}
+	if e := of.Outcome.Evaluation; e != nil && len(e.Classes) == 2 {
+		for _, fact := range e.Facts()[2:] { // without rows and accuracy
+			pairs = append(pairs, fact)
+		}
+	}
 	if v.Warning != "" {
 		pairs.Add("warning", v.Warning)
 	}

@@ -27,7 +27,11 @@ func (e *encoder) numbers(c *columnReader, cells []cell) error {
 		if !ok {
 			return noNumber(v, c.position(i), len(c.Shape) == 0)
 		}
-		y := float32(c.Scale.apply(c.Clip.clip(x)))
+		near := c.Clip.clip(x)
+		if near != x {
+			c.beyond++
+		}
+		y := float32(c.Scale.apply(near))
 		if y-y != 0 {
 			return v.wrong(c.position(i), "too large for single precision; clip or scale it, as in --clip %s=0,1000", c.Name)
 		}

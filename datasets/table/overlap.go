@@ -59,15 +59,7 @@ func (s *Schema) Overlap(private, public *Samples) Overlap {
 	slices.Sort(a)
 	slices.Sort(b)
 
-	repeated := 0 // rows that equal another one
-	for from, to := 0, 0; from < len(a); from = to {
-		for to < len(a) && a[to] == a[from] {
-			to++
-		}
-		if to-from > 1 {
-			repeated += to - from
-		}
-	}
+	repeated := repeats(a).Rows
 	o.Chance = min(1, (float64(repeated)+2*math.Sqrt(float64(repeated))+1)/float64(len(a)))
 	for i, h := range b {
 		if i == 0 || h != b[i-1] {
@@ -79,6 +71,42 @@ func (s *Schema) Overlap(private, public *Samples) Overlap {
 	}
 	o.Copy = same && (order < rare || o.Distinct == o.Public && o.Public >= fewRows)
 	return o
+}
+
+// Repeats counts the rows of a file that equal another of its rows in every value and in the label. It is as private as
+// the file.
+type Repeats struct {
+	Rows        int // that equal another one
+	Different   int // among these
+	Least, Most int // how often each of these occurs
+}
+
+// Repeated returns the repeated rows of samples that were read with [Training]. It compares hashes as [Schema.Overlap]
+// does.
+func (s *Schema) Repeated(rows *Samples) Repeats {
+	if rows.N == 0 {
+		return Repeats{}
+	}
+	hashes := s.hashes(rows, maphash.MakeSeed())
+	slices.Sort(hashes)
+	return repeats(hashes)
+}
+
+func repeats(sorted []uint64) (r Repeats) {
+	for from, to := 0, 0; from < len(sorted); from = to {
+		for to < len(sorted) && sorted[to] == sorted[from] {
+			to++
+		}
+		if n := to - from; n > 1 {
+			r.Rows += n
+			r.Different++
+			r.Most = max(r.Most, n)
+			if r.Least == 0 || n < r.Least {
+				r.Least = n
+			}
+		}
+	}
+	return r
 }
 
 // sameOrder estimates the probability that another file of the same kind has these rows in this order. It multiplies,

@@ -26,6 +26,10 @@ type Samples struct {
 	Texts   [][]byte  // or the N texts of a column of texts
 	Classes []int32   // the N labels of a classification
 	Numbers []float32 // or the N labels of a regression, scaled
+
+	// Clipped has the share of each column's numbers that were clipped, 0 to 1; nil if none was. It is a statistic of the
+	// rows, private like them.
+	Clipped []float64
 }
 
 // Read reads a file's rows as samples. It finds the schema's columns by name, in any order, and ignores other columns.
@@ -45,6 +49,14 @@ func (s *Schema) Read(f *File, use Use) (*Samples, error) {
 			return err
 		}
 		out = &e.out
+		for i, c := range e.columns {
+			if c.beyond > 0 && out.Clipped == nil {
+				out.Clipped = make([]float64, len(e.columns))
+			}
+			if c.beyond > 0 {
+				out.Clipped[i] = float64(c.beyond) / float64(out.N*c.cells)
+			}
+		}
 		if err := e.addTexts(); err != nil {
 			return err
 		}
@@ -117,6 +129,7 @@ type columnReader struct {
 	index     map[string]int // of categories
 	other     int            // index of the category of all unlisted ones, or -1
 	words     map[string]int // that mark a missing number, in canonical form
+	beyond    int            // numbers that were clipped
 }
 
 type labelReader struct {

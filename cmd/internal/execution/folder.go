@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -114,6 +115,11 @@ func finish(folder *runs.Run, o experiment.Outcome) error {
 	}
 	if err != nil {
 		return err
+	}
+	if o.Evaluation != nil {
+		if folder.Manifest.Evaluation, err = json.Marshal(o.Evaluation); err != nil {
+			return err
+		}
 	}
 	h := o.Release.Hyperparameters
 	if s := o.Release.Score; s.Metric != "" {

@@ -30,6 +30,9 @@ func (p *Plan) Facts() release.Facts {
 	facts := p.Samples.facts(e)
 	facts.Add("model", model)
 	facts = append(facts, plan.Facts()...)
+	if p.ranking() {
+		facts.Add("select by", strings.ReplaceAll(e.Tuning.Metric, "-", " "))
+	}
 	facts.Add("memory", "up to about "+memoryText(p.Memory))
 	for _, caution := range p.Cautions() {
 		facts.Add("warning", caution)

@@ -201,10 +201,14 @@ func (f *ownFiles) load(ctx context.Context, d settings.Data, s Samples, progres
 	if units.count(private.N) != s.Train {
 		return loaded{}, inputf("%s: %s rows, and the plan is for %s; run again when nothing writes to the file", d.Train, release.Grouped(private.N), release.Grouped(s.Train))
 	}
-	overlap := ""
+	overlap, shared := "", 0.0
 	if public != nil {
-		if overlap, err = checkOverlap(d, schema.Overlap(private, public)); err != nil {
+		o := schema.Overlap(private, public)
+		if overlap, err = checkOverlap(d, o); err != nil {
 			return loaded{}, err
+		}
+		if o.Public > 0 {
+			shared = float64(o.Shared) / float64(o.Public)
 		}
 	}
 	training, err := labelled(schema, private, privateTokens)
@@ -227,9 +231,30 @@ func (f *ownFiles) load(ctx context.Context, d settings.Data, s Samples, progres
 	if err != nil {
 		return loaded{}, err
 	}
-	return loaded{units: units, train: training.Inputs(), test: test, whole: training, privateWarning: overlap, identity: ledger.OfFile(filepath.Base(d.Train), s.Train, content), model: release.Model{
+	return loaded{units: units, train: training.Inputs(), test: test, whole: training, privateWarning: overlap, oddities: oddities(schema, private, shared), identity: ledger.OfFile(filepath.Base(d.Train), s.Train, content), model: release.Model{
 		Shape: schema.Shape, Vocabulary: privateTokens.size(), Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
 	}}, nil
+}
+
+// oddities says what is odd about the private rows: many more that are equal than the share of public rows that equal one
+// explains, as in an oversampled file, and columns whose numbers often lie beyond the clip constants, as in another
+// unit. It is private.
+func oddities(s *table.Schema, private *table.Samples, shared float64) (notes []string) {
+	const muchRepeated, muchClipped = 0.1, 0.1
+	if r := s.Repeated(private); float64(r.Rows)/float64(private.N)-shared >= muchRepeated {
+		times := fmt.Sprint(r.Most)
+		if r.Least < r.Most {
+			times = fmt.Sprintf("%d to %d", r.Least, r.Most)
+		}
+		notes = append(notes, fmt.Sprintf("%s different rows, as they are trained on, occur %s times, %s of the %s rows: if these are copies of a person's row, the guarantee for one row isn't one for the person; keep one of each, or name the person by --unit",
+			release.Grouped(r.Different), times, release.Grouped(r.Rows), release.Grouped(private.N)))
+	}
+	for i, share := range private.Clipped {
+		if c := s.Columns[i]; share >= muchClipped {
+			notes = append(notes, fmt.Sprintf("%.0f %% of the cells of %s are clipped: they lie beyond %v to %v; is the column in another unit?", 100*share, c.Name, c.Clip.Low, c.Clip.High))
+		}
+	}
+	return notes
 }
 
 // checkOverlap returns an error for a test file whose rows are all training rows, and a warning where the files share

@@ -87,12 +87,14 @@ func (g *group) run(ctx context.Context) error {
 			trainings = append(trainings, m)
 		}
 	}
-	// A call of tune has one test set: the public one, or the held-out samples.
-	for _, heldOut := range []bool{false, true} {
-		some := slices.DeleteFunc(slices.Clone(tunings), func(m *member) bool { return m.Plan.holdsOut() != heldOut })
-		if len(some) == 0 {
-			continue
+	// A call of tune has one test set: the public one with a metric, or the held-out samples.
+	for len(tunings) > 0 {
+		first := tunings[0].Plan
+		others := func(m *member) bool {
+			return m.Plan.holdsOut() != first.holdsOut() || m.Plan.Experiment.Tuning.Metric != first.Experiment.Tuning.Metric
 		}
+		some := slices.DeleteFunc(slices.Clone(tunings), others)
+		tunings = slices.DeleteFunc(tunings, func(m *member) bool { return !others(m) })
 		if err := g.tune(ctx, some); err != nil {
 			return err
 		}
@@ -133,8 +135,8 @@ func (p *Plan) ready() error {
 // outcome returns the outcome of a trained plan.
 func (p *Plan) outcome(t trained) (Outcome, error) {
 	var score release.Score
-	if test := p.scored(); test != nil {
-		score = release.Score{Metric: test.Metric(), Value: t.score}
+	if p.scored() != nil {
+		score = release.Score{Metric: p.metric(), Value: t.score}
 	}
 	privacy := p.privacy.Of(t.hyperparameters)
 	if t.heldOut != nil {
@@ -152,7 +154,12 @@ func (p *Plan) outcome(t trained) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, fmt.Errorf("release the model: %w", err)
 	}
+	var evaluation *release.Evaluation
+	if t.measured != nil {
+		evaluation = new(release.EvaluationOf(*t.measured, (&Released{Model: model}).Class))
+	}
 	return Outcome{
+		Evaluation: evaluation,
 		Release: release.Release{
 			Parameters:      parameters,
 			Model:           model,

@@ -33,7 +33,7 @@ type Options struct {
 func (o Options) keeper(p *Plan) train.Keeper {
 	keeper := train.Keeper{Store: o.Store, Every: o.Every}
 	if !p.holdsOut() { // held-out samples score a model once
-		keeper.Curve, keeper.Spacing = p.data.test, o.Curve
+		keeper.Curve, keeper.Spacing = p.scored(), o.Curve
 	}
 	return keeper
 }

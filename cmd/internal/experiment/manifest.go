@@ -31,6 +31,9 @@ func (p *Plan) Manifest() (runs.Manifest, error) {
 		Command: trainCommand, Dataset: p.Experiment.Dataset, Model: p.Experiment.Model, Samples: p.Samples.Train,
 		Epsilon: p.privacy.Epsilon, Delta: p.privacy.Delta, Guarantee: p.guaranteed(),
 	}
+	if test := p.Experiment.Data.Test; test != "" {
+		m.Test = filepath.Base(test)
+	}
 	if p.tune {
 		m.Command, m.Method = tuneCommand, p.privacy.Tuning.Method
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/release/scores"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -12,6 +13,8 @@ type Outcome struct {
 	Release release.Release
 	Verdict Verdict // public: computed from the release and public labels
 	Private any     // the content of private/run.json
+	// Evaluation measures a classification on the public test set; nil without one. It is as public as the release.
+	Evaluation *release.Evaluation
 }
 
 // trained is the result of a [work].
@@ -23,6 +26,7 @@ type trained struct {
 	private         any           // for private/run.json
 	curve           []train.Point // nil for none
 	temperature     float64       // of probabilities; 0 for none: see temperatureOf
+	measured        *scores.Classification
 }
 
 // PrivateJSON returns the content of private/run.json.

@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -50,6 +51,9 @@ func New(s Settings) (*Plan, error) {
 	samples, files, err := describe(s.Experiment, s.Tune)
 	if err != nil {
 		return nil, err
+	}
+	if s.Tune && s.Tuning.Metric != "" && samples.Schema != nil && samples.Schema.Label.Task == table.Regression {
+		return nil, errors.Join(usagef("tuning.metric: %s is of classes, and the label %s is a number, scored by R²; leave it out", s.Tuning.Metric, samples.Schema.Label.Name), files.close())
 	}
 	p := &Plan{Experiment: s.Experiment, Samples: samples, tune: s.Tune, seed: s.InsecureSeed, free: freeMemory()}
 	p.files.Store(files)
@@ -129,6 +133,9 @@ func (p *Plan) Load(ctx context.Context, features train.Engine, f Follower) erro
 	}
 	if data.privateWarning != "" {
 		f.Warn(data.privateWarning)
+	}
+	if follower, ok := f.(interface{ Private(facts []string) }); ok && len(data.oddities) > 0 {
+		follower.Private(data.oddities)
 	}
 	data.train.Prepare() // it costs no time here if the accountant or a GPU's driver is still at work
 	p.data = &data

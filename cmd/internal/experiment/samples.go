@@ -3,8 +3,11 @@ package experiment
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
+	"math"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/release/scores"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
@@ -59,7 +62,52 @@ func (p *Plan) scored() train.Labelled {
 	if p.holdsOut() {
 		return p.data.whole
 	}
-	return p.data.test
+	if !p.ranking() {
+		return p.data.test
+	}
+	set, err := train.ScoredBy(p.data.test, train.MeasureFunc(string(p.metric()), p.measure))
+	if err != nil { // New refuses labels that aren't classes
+		return p.data.test
+	}
+	return set
+}
+
+// measure returns the score of outputs on public rows by the metric of a plan that is [Plan.ranking], at the temperature
+// that they would be released with.
+func (p *Plan) measure(outputs []float32, labels train.Labels) float64 {
+	t, _, _ := scores.Temperature(outputs, labels.Class, labels.Classes) // 1 beside an error, which Classify has too
+	c, err := scores.Classify(outputs, labels.Class, labels.Classes, t, nil)
+	switch {
+	case err != nil:
+		return math.NaN()
+	case p.metric() == release.AUC:
+		return c.AUC
+	}
+	return -c.LogLoss
+}
+
+// metric returns the metric by which models are scored.
+func (p *Plan) metric() train.Metric {
+	switch {
+	case p.ranking() && p.Experiment.Tuning.Metric == settings.MetricAUC:
+		return release.AUC
+	case p.ranking():
+		return train.NegativeLogLoss
+	case p.holdsOut():
+		return p.data.whole.Metric()
+	}
+	return p.data.test.Metric()
+}
+
+// ranking reports whether trials are selected by their probabilities instead of their predicted classes.
+func (p *Plan) ranking() bool { return p.tune && p.Experiment.Tuning.Metric != "" }
+
+// privateNotes returns what the private page says of the user's own private file.
+func (p *Plan) privateNotes() []string {
+	if p.Experiment.Dataset != settings.Files {
+		return nil
+	}
+	return append([]string{fmt.Sprintf("they are the %s rows of %s", release.Grouped(p.Samples.Train), p.DataName())}, p.data.oddities...)
 }
 
 // holdsOut reports whether the plan holds out private samples.
@@ -74,7 +122,8 @@ type loaded struct {
 
 	identity ledger.Data // of the training samples, for the ledger; private
 
-	privateWarning string // depends on private rows; empty for none
+	privateWarning string   // depends on private rows; empty for none
+	oddities       []string // of the private rows: see [oddities]
 
 	units *unitRows // nil if a row is the unit
 }

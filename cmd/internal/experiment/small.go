@@ -52,7 +52,7 @@ func (p *Plan) heldOutWarning() string {
 		return ""
 	}
 	chance := fmt.Sprintf("an accuracy is off by about %.0f percentage points", min(off, 100))
-	if s := p.Samples.Schema; s != nil && s.Label.Task == table.Regression {
+	if s := p.Samples.Schema; p.ranking() || s != nil && s.Label.Task == table.Regression {
 		chance = "a score of so few is mostly chance"
 	}
 	return fmt.Sprintf("about %.0f held-out rows select the best trial and score the model, with noise: %s; hold out more of the rows, or draw fewer trials by --mu, which lowers the noise",
@@ -70,7 +70,7 @@ func (p *Plan) publicWarning() string {
 		use = "select the best trial and score the model"
 	}
 	chance := "a score of so few is mostly chance"
-	if s := p.Samples.Schema; s == nil || s.Label.Task == table.Classification {
+	if s := p.Samples.Schema; !p.ranking() && (s == nil || s.Label.Task == table.Classification) {
 		// One standard error of a share of a half, the largest there is.
 		chance = fmt.Sprintf("an accuracy of so few is off by about %.0f percentage points", 50/math.Sqrt(float64(n)))
 	}

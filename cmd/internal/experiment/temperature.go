@@ -16,7 +16,7 @@ func (g *group) temper(ctx context.Context) error {
 		if m.err != nil {
 			continue
 		}
-		m.trained.temperature, m.err = temperatureOf(ctx, g.engine, g.model, m.trained.parameters, g.data.test)
+		m.trained.temperature, m.trained.measured, m.err = temperatureOf(ctx, g.engine, g.model, m.trained.parameters, g.data.test)
 		if errors.Is(m.err, train.ErrLost) {
 			return m.err
 		}
@@ -27,15 +27,15 @@ func (g *group) temper(ctx context.Context) error {
 	return nil
 }
 
-// temperatureOf returns the temperature of a model's probabilities on a public test set. It returns 0 if there is no
-// test set or there are no classes, or if all temperatures fit equally well.
+// temperatureOf returns the temperature of a model's probabilities on a public test set, and the measures of its outputs
+// there. The temperature is 0 if all fit equally well; both are zero if there is no test set or there are no classes.
 //
 // It post-processes the parameters, which the guarantee covers, and public samples, so it costs no privacy. It draws
 // nothing: a run that goes on elsewhere, in the same arithmetic, has the same temperature.
-func temperatureOf(ctx context.Context, e train.Engine, m train.Model, parameters []train.Parameter, test train.Labelled) (_ float64, err error) {
+func temperatureOf(ctx context.Context, e train.Engine, m train.Model, parameters []train.Parameter, test train.Labelled) (_ float64, _ *scores.Classification, err error) {
 	public, ok := test.(*train.Classification)
 	if !ok || public.Samples() == 0 {
-		return 0, nil
+		return 0, nil, nil
 	}
 	values := make([][]float32, len(parameters))
 	for i, p := range parameters {
@@ -43,16 +43,20 @@ func temperatureOf(ctx context.Context, e train.Engine, m train.Model, parameter
 	}
 	predictor, err := train.NewPredictor(e, m, values)
 	if err != nil {
-		return 0, fmt.Errorf("fit the temperature: %w", err)
+		return 0, nil, fmt.Errorf("fit the temperature: %w", err)
 	}
 	defer func() { err = errors.Join(err, predictor.Close()) }()
 	outputs, err := predictor.Predict(ctx, public.Inputs())
 	if err != nil {
-		return 0, fmt.Errorf("fit the temperature: %w", err)
+		return 0, nil, fmt.Errorf("fit the temperature: %w", err)
 	}
 	t, ok, err := scores.Temperature(outputs, public.Labels(), public.Classes())
-	if err != nil || !ok {
-		return 0, err
+	if err != nil {
+		return 0, nil, err
 	}
-	return t, nil
+	measured, err := scores.Classify(outputs, public.Labels(), public.Classes(), t, nil)
+	if !ok {
+		t = 0
+	}
+	return t, &measured, err
 }

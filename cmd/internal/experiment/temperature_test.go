@@ -117,7 +117,7 @@ func TestNoTemperature(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]train.Labelled{"regression": numbers, "none": nil, "no samples": empty} {
-		if got, err := temperatureOf(t.Context(), cpu.New(cpu.Options{}), train.Model{}, nil, test); got != 0 || err != nil {
+		if got, _, err := temperatureOf(t.Context(), cpu.New(cpu.Options{}), train.Model{}, nil, test); got != 0 || err != nil {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
@@ -137,7 +137,7 @@ func TestTemperatureIsCancelled(t *testing.T) {
 	if err := g.temper(ctx); err != nil {
 		t.Errorf("a plan without a model: %v", err)
 	}
-	if _, err := temperatureOf(t.Context(), g.engine, p.model, []train.Parameter{{}}, p.data.test); err == nil || !strings.Contains(err.Error(), "fit the temperature") {
+	if _, _, err := temperatureOf(t.Context(), g.engine, p.model, []train.Parameter{{}}, p.data.test); err == nil || !strings.Contains(err.Error(), "fit the temperature") {
 		t.Errorf("wrong parameters: %v", err)
 	}
 	if m := p.data.model; m.Temperature != 0 || m.Task != release.Classification {

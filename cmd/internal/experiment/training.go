@@ -199,7 +199,7 @@ func (m *member) finish(t train.Trained) {
 		m.err = train.ErrDiverged
 	default:
 		s := m.settings()
-		m.trained = trained{t.Result.Parameters, t.Score, nil, release.HyperparametersOf(s.Privacy, s.Optimizer), privateTraining{warning, t.Trace}, t.Curve, 0}
+		m.trained = trained{t.Result.Parameters, t.Score, nil, release.HyperparametersOf(s.Privacy, s.Optimizer), privateTraining{warning, t.Trace, m.Plan.privateNotes()}, t.Curve, 0, nil}
 	}
 }
 
@@ -210,4 +210,5 @@ const warning = "not covered by the privacy guarantee: don't publish"
 type privateTraining struct {
 	Warning string `json:"warning"`
 	train.PrivateTrace
+	Notes []string `json:"notes,omitempty"` // on the training rows
 }

@@ -73,7 +73,7 @@ func tuningSettings(e settings.Experiment, r accountant.Repetitions, n int, spac
 		Optimizer:   Optimizer(e.Training, 0),
 		Samples:     n,
 		Division:    divisions[e.Tuning.Division],
-		HoldOut:     train.HeldOutSettings{Rate: e.Privacy.Holdout}, // its noise is calibrated
+		HoldOut:     train.HeldOutSettings{Rate: e.Privacy.Holdout, LogLoss: e.Privacy.Holdout > 0 && e.Tuning.Metric != ""}, // its noise is calibrated
 		RowsPerUnit: e.Data.RowsPerUnit,
 	}
 }
@@ -113,7 +113,7 @@ func (g *group) tune(ctx context.Context, tunings []*member) error {
 		released := results[i].Released
 		h := release.HyperparametersOf(released.Hyperparameters.Privacy, released.Hyperparameters.Optimizer)
 		h.TunedLearningRate = &released.Hyperparameters.Tuned.LearningRate
-		m.trained = trained{released.Parameters, released.TestScore, released.HeldOut, h, newPrivateTuning(results[i].Private), released.Curve, 0}
+		m.trained = trained{released.Parameters, released.TestScore, released.HeldOut, h, newPrivateTuning(results[i].Private, m.Plan.privateNotes()), released.Curve, 0, nil}
 	}
 	return nil
 }
@@ -126,6 +126,7 @@ type privateTuning struct {
 	Best         int            `json:"best"` // index into trials; -1 for none
 	Trials       []privateTrial `json:"trials"`
 	FinalSeconds float64        `json:"final_seconds"`
+	Notes        []string       `json:"notes,omitempty"` // on the training rows
 }
 
 type privateTrial struct {
@@ -136,7 +137,7 @@ type privateTrial struct {
 	Seconds  float64  `json:"seconds"`
 }
 
-func newPrivateTuning(p tuner.Private) privateTuning {
+func newPrivateTuning(p tuner.Private, notes []string) privateTuning {
 	out := privateTuning{
 		Warning:      warning,
 		Repetitions:  len(p.Trials),
@@ -144,6 +145,7 @@ func newPrivateTuning(p tuner.Private) privateTuning {
 		Best:         p.Best,
 		Trials:       make([]privateTrial, len(p.Trials)),
 		FinalSeconds: p.FinalSeconds,
+		Notes:        notes,
 	}
 	for i, t := range p.Trials {
 		out.Trials[i] = privateTrial{t.Candidate, scoreOf(t), t.Diverged, t.Failure, t.Seconds}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/release/scores"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -20,10 +21,13 @@ func (p *Plan) judge(t trained) Verdict {
 	if test == nil {
 		return Verdict{Warning: `not scored: there were no public rows, so nothing shows what it has learned; "dptrain evaluate" tells, on labelled rows that it wasn't trained on`}
 	}
-	score := release.Score{Metric: test.Metric(), Value: t.score}
+	score := release.Score{Metric: p.metric(), Value: t.score}
 	v := Verdict{Constant: release.Score{Metric: score.Metric, Value: test.Constant()}, Answer: "the mean of the labels"}
 	if score.Metric == train.Accuracy {
 		v.Answer = "the largest class"
+	}
+	if p.ranking() {
+		v.Answer = "a constant probability of each class"
 	}
 	if t.heldOut != nil {
 		v.Constant.Value = t.heldOut.Constant
@@ -36,11 +40,28 @@ func (p *Plan) judge(t trained) Verdict {
 	case t.heldOut != nil: // noise can put a good model below a constant
 		v.Warning = fmt.Sprintf("held-out rows don't show that the model is better than one answer for every row: %s has %s of about %s there, and both are estimates with noise; hold out more of the rows, or try %s. Each further run on the same data adds its epsilon",
 			v.Answer, score.Metric, v.Constant, p.remedy())
+	case t.measured != nil && score.Metric == train.Accuracy && t.measured.Ranks():
+		v.Warning = p.ranks(*t.measured, v)
 	default:
 		v.Warning = fmt.Sprintf("the model is no better than one answer for every row: %s has %s %s; try %s. Each further run on the same data adds its epsilon",
 			v.Answer, score.Metric, v.Constant, p.remedy())
 	}
 	return v
+}
+
+// ranks says what a model is good for whose predicted classes are no better than one answer, and whose probabilities are.
+func (p *Plan) ranks(c scores.Classification, v Verdict) string {
+	by := fmt.Sprintf("the model ranks rows (AUC %.2f; log loss %.4f, and class frequencies have %.4f)", c.AUC, c.LogLoss, c.SharesLogLoss)
+	if c.Rarer < 0 {
+		return fmt.Sprintf("predicted classes are no better than one answer for every row: %s has accuracy %s; but %s: use its probabilities", v.Answer, v.Constant, by)
+	}
+	rarer, of := (&Released{Model: p.data.model}).Class(c.Rarer), c.Counts[c.Rarer]
+	reach := "no row's probability of " + rarer + " reaches one half"
+	if of.Predicted > 0 {
+		reach = fmt.Sprintf("%s of %s rows reach one half for %s, and predicted classes are no better than one answer for every row", release.Grouped(of.Predicted), release.Grouped(p.Samples.Test), rarer)
+	}
+	return fmt.Sprintf("%s; but %s: use its probabilities, or a threshold, such as --threshold %s=%.2g of \"dptrain predict\" and \"evaluate\"",
+		reach, by, rarer, float64(of.Samples)/float64(p.Samples.Test))
 }
 
 // remedy returns the change that helps most often.

@@ -49,6 +49,7 @@ var settingFlags = []flagOf{
 	{"search", "tuning.search", "name", "grid: from the lists of the search space; random: rates from the range that their list spans, log-uniformly"},
 	{"largest-final-rate", "tuning.largest_final_rate", "float", "leave out learning rates that would be larger in the final run; 0 means none, or for numbers in your own files with dp-sgd a bound from the public rows"},
 	{"division", "tuning.division", "name", "how runs of several sampling rates or epochs share the budget: cost, each costs the same alone; or noise, all have the same noise multiplier, so that the dearest get less noise and the others more"},
+	{"metric", "tuning.metric", "name", "what selects the best trial of classes: accuracy, log-loss or auc; on held-out rows accuracy or log-loss"},
 	{"fixed", "privacy.fixed", "name", "epochs: noise follows from epsilon; noise: with noise multiplier and epsilon given, epochs follow"},
 	{"learning-rate", "training.learning_rate", "float", "learning rate"},
 	{"workers", "performance.workers", "int", "cores to use; 0 means all. Never changes a result"},
@@ -111,6 +112,7 @@ func (s *Settings) Add(cmd *cobra.Command, except ...string) {
 	Complete(cmd, "tune", append(settings.Tunable(), settings.TuneAll)...)
 	Complete(cmd, "search", settings.Searches()...)
 	Complete(cmd, "division", settings.Divisions()...)
+	Complete(cmd, "metric", settings.Metrics()...)
 	Complete(cmd, "fixed", settings.FixedEpochs, settings.FixedNoise)
 	Complete(cmd, "model", networks.Names()...)
 	Complete(cmd, "variant", "1", "2", "baseline")

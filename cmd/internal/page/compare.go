@@ -41,7 +41,7 @@ func compare(runs []Run) *comparison {
 		}
 		c.Rows = append(c.Rows, row)
 	}
-	for _, metric := range []train.Metric{train.Accuracy, train.R2} {
+	for _, metric := range release.Metrics() {
 		if f := scores(runs, metric); f != nil {
 			c.Figures = append(c.Figures, *f)
 		}

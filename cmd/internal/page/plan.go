@@ -1,7 +1,9 @@
 package page
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/internal/networks"
@@ -39,6 +41,23 @@ func hyperparameterFacts(r Run) release.Facts {
 func modelFacts(r Run) release.Facts {
 	m := r.Model
 	facts := release.Facts{{"network", m.Network}}
+	if f := r.Manifest; f != nil && f.Test != "" {
+		facts.Add("public test file", f.Test)
+	}
+	var input struct {
+		Table struct {
+			Label   struct{ Name string }
+			Columns []struct{ Name string }
+		}
+	}
+	if json.Unmarshal(m.Input, &input) == nil && input.Table.Label.Name != "" {
+		var names []string
+		for _, c := range input.Table.Columns {
+			names = append(names, c.Name)
+		}
+		facts.Add("label", input.Table.Label.Name)
+		facts.Add("columns", shortened(release.Grouped(len(names))+": "+strings.Join(names, ", "), 400))
+	}
 	if r.Parameters > 0 {
 		facts.Add("parameters", release.Grouped(int(r.Parameters)))
 	}

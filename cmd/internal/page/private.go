@@ -16,6 +16,7 @@ type PrivateRun struct {
 	Trials       []PrivateTrial `json:"trials"`
 	FinalSeconds float64        `json:"final_seconds"`
 	Seconds      float64        `json:"seconds"` // of a run without tuning
+	Notes        []string       `json:"notes"`   // on the training rows
 }
 
 // PrivateTrial is one trial.

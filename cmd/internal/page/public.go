@@ -1,6 +1,7 @@
 package page
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -32,6 +33,8 @@ type publicRun struct {
 	Learning        *chart // nil for no learning curve
 	Model           release.Facts
 	Classes         []string
+	Scores          release.Facts // on the public test set; nil if the manifest has none
+	Confusion       [][]string    // with a line of headings; nil for none
 	Files           []File
 }
 
@@ -64,6 +67,12 @@ func (r Run) public(a Accounting, id string) publicRun {
 		Costs: a.chart(r.Privacy), Missing: a.Missing,
 		Plan: planFacts(r), Hyperparameters: hyperparameterFacts(r), Model: modelFacts(r),
 		Learning: r.learning(), Classes: r.Model.Classes, Files: r.Files,
+	}
+	if m := r.Manifest; m != nil && m.Evaluation != nil {
+		var e release.Evaluation
+		if json.Unmarshal(m.Evaluation, &e) == nil {
+			v.Scores, v.Confusion = e.Facts(), e.Matrix()
+		}
 	}
 	if r.Model.Warning != "" {
 		v.Warnings = append(v.Warnings, r.Model.Warning)

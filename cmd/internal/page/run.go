@@ -14,7 +14,6 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/internal/safetensors"
-	"github.com/dptrain/dptrain/train"
 )
 
 // Run is the content of a run's public files.
@@ -160,7 +159,7 @@ func (r *Run) readParameters(released *os.Root) error {
 
 // scoreOf returns the score that package release writes as metadata of parameters.
 func scoreOf(metadata map[string]string) *release.Score {
-	for _, metric := range []train.Metric{train.Accuracy, train.R2} {
+	for _, metric := range release.Metrics() {
 		text, ok := metadata[release.Score{Metric: metric}.Key()]
 		if !ok {
 			text, ok = metadata[release.Score{Metric: metric, HeldOut: new([2]float64)}.Key()]

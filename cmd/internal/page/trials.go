@@ -19,6 +19,7 @@ type privateRun struct {
 	Number   int
 	ID, Name string
 	Tuned    bool
+	Notes    []string
 	Facts    release.Facts
 	Columns  []string
 	Rows     []privateRow
@@ -60,7 +61,7 @@ func Private(runs []Run, private []*PrivateRun) ([]byte, error) {
 }
 
 func (p *PrivateRun) page(r Run, id string) privateRun {
-	v := privateRun{ID: id, Name: r.Name, Tuned: r.Privacy.Tuning != nil}
+	v := privateRun{ID: id, Name: r.Name, Notes: p.Notes, Tuned: r.Privacy.Tuning != nil}
 	metric := train.Metric("")
 	if r.Score != nil {
 		metric = r.Score.Metric

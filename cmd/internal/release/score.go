@@ -2,6 +2,7 @@ package release
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dptrain/dptrain/train"
 )
@@ -19,18 +20,24 @@ func ScoreOf(metric string, value float64) Score {
 	return Score{Metric: train.Metric(metric), Value: value}
 }
 
+// AUC is the area under the ROC curve: see scores.Classification.
+const AUC train.Metric = "AUC"
+
+// Metrics returns the metrics of released scores.
+func Metrics() []train.Metric {
+	return []train.Metric{train.Accuracy, train.R2, train.NegativeLogLoss, AUC}
+}
+
 // Key returns the name of the score in files.
 func (s Score) Key() string {
-	switch {
-	case s.HeldOut != nil && s.Metric == train.Accuracy:
-		return "held_out_accuracy"
-	case s.HeldOut != nil:
-		return "held_out_r2"
+	key := "test_"
+	if s.HeldOut != nil {
+		key = "held_out_"
 	}
-	if s.Metric == train.Accuracy {
-		return "test_accuracy"
+	if s.Metric == train.R2 {
+		return key + "r2"
 	}
-	return "test_r2"
+	return key + strings.ReplaceAll(strings.ToLower(string(s.Metric)), " ", "_")
 }
 
 // String returns the value, accuracy in per cent.

@@ -41,6 +41,9 @@ type Manifest struct {
 
 	MadeBy any `json:"made_by,omitempty"`
 
+	Test       string          `json:"test_file,omitempty"`  // the name of the public file, of own files
+	Evaluation json.RawMessage `json:"evaluation,omitempty"` // a release.Evaluation, once it is finished
+
 	Score             *Score   `json:"score,omitempty"` // once it is finished
 	LearningRate      *float64 `json:"learning_rate,omitempty"`
 	TunedLearningRate *float64 `json:"tuned_learning_rate,omitempty"`

@@ -119,6 +119,8 @@ func TestBadSettings(t *testing.T) {
 		{"fixed noise and epochs", "", sets("privacy.fixed=noise", "privacy.noise_multiplier=2", "tuning.tune=rate,epochs"), "tuning.tune: with privacy.fixed noise the epochs follow, so that they can't be tuned"},
 		{"fixed noise and all", "", sets("privacy.fixed=noise", "privacy.noise_multiplier=2", "tuning.tune=all"), ""},
 		{"fixed noise in the file, epochs above it", "privacy: {fixed: noise, epsilon: 1, noise_multiplier: 2}", sets("privacy.fixed=epochs"), "privacy: epsilon and noise_multiplier are both given"},
+		{"another metric", "", sets("tuning.metric=f1"), "tuning.metric: must be one of accuracy, log-loss, auc"},
+		{"pairs of rows held out", "data: {train: a.csv, label: y}", sets("privacy.holdout=0.1", "tuning.metric=auc"), "tuning.metric: auc compares pairs of rows"},
 		{"rows of a unit held out", "data: {train: a.csv, label: y, unit: who, rows_per_unit: 2}", sets("privacy.holdout=0.1"), "privacy.holdout: rows are held out one by one, and the unit of privacy is that of column who"},
 		{"unknown preset", "preset: mnist-adm", nil, `unknown preset "mnist-adm"; did you mean mnist-adam?`},
 		{"unlike any preset", "preset: resnet", nil, `unknown preset "resnet"; dptrain settings --presets lists them`},

@@ -22,6 +22,7 @@ type Tuning struct {
 	ClippingNorms    []float64 `yaml:"clipping_norms,flow"`
 	LargestFinalRate float64   `yaml:"largest_final_rate"` // maximum learning rate of the final run; 0 means none
 	Division         string    `yaml:"division,omitempty"` // see [Divisions]; nothing means [DivisionCost]
+	Metric           string    `yaml:"metric,omitempty"`   // see [Metrics]; nothing means accuracy, or R² of numbers
 }
 
 // The hyperparameters that can be tuned.
@@ -48,8 +49,21 @@ const (
 // Divisions returns the names of the ways to divide the budget.
 func Divisions() []string { return []string{DivisionCost, DivisionNoise} }
 
-// named returns t with an empty Division for the default, so that files of earlier versions mean the same.
+// The metrics that select the best trial of classes.
+const (
+	MetricAccuracy = "accuracy"
+	MetricLogLoss  = "log-loss"
+	MetricAUC      = "auc"
+)
+
+// Metrics returns the names of the metrics.
+func Metrics() []string { return []string{MetricAccuracy, MetricLogLoss, MetricAUC} }
+
+// named returns t with empty names for the defaults, so that files of earlier versions mean the same.
 func (t Tuning) named() Tuning {
+	if t.Metric == MetricAccuracy {
+		t.Metric = ""
+	}
 	if t.Division == DivisionCost {
 		t.Division = ""
 	}
@@ -113,6 +127,11 @@ func (t Tuning) validate(fixed string) error {
 	}
 	if t.Division != "" {
 		if err := oneOf("tuning.division", t.Division, Divisions()...); err != nil {
+			return err
+		}
+	}
+	if t.Metric != "" {
+		if err := oneOf("tuning.metric", t.Metric, Metrics()...); err != nil {
 			return err
 		}
 	}

@@ -40,7 +40,7 @@ func (e Experiment) Validate() error {
 		meanRepetitions(p.Repetitions, p.MeanRepetitions),
 		repetitionsShape(p.Shape),
 		maxRepetitions(p),
-		holdout(p.Holdout, e.Data),
+		holdout(p.Holdout, e.Data, e.Tuning.Metric),
 		positive("privacy.epochs", p.Epochs),
 		clippingNorm("privacy.clipping_norm", p.ClippingNorm),
 		positive("training.learning_rate", e.Training.LearningRate),
@@ -119,7 +119,10 @@ func clippingNorm(key string, c float64) error {
 	return nil
 }
 
-func holdout(rate float64, d Data) error {
+func holdout(rate float64, d Data, metric string) error {
+	if rate > 0 && metric == MetricAUC {
+		return fmt.Errorf("tuning.metric: auc compares pairs of rows, so one row changes it by more than a bounded term, and held-out rows are private: choose log-loss or accuracy, or give public test rows by --test FILE instead of --holdout")
+	}
 	if !(rate >= 0 && rate < 1) {
 		return fmt.Errorf("privacy.holdout: must be 0, for none, or a share below 1 such as 0.1, got %v", rate)
 	}

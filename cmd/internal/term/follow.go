@@ -173,6 +173,20 @@ func (f *Follower) Note(text string) { f.Log(logrus.InfoLevel, text) }
 // Warn logs a warning.
 func (f *Follower) Warn(text string) { f.Log(logrus.WarnLevel, text) }
 
+// Private warns of private facts. A console that shows none says only that there are some; the private log has them.
+func (f *Follower) Private(facts []string) {
+	f.Show(func() {
+		level := logrus.WarnLevel
+		if !f.Console.ShowsPrivate() {
+			f.Console.Log().Warn("the training rows look odd, which is private: the private report says how, and --verbose")
+			level = logrus.DebugLevel
+		}
+		for _, fact := range facts {
+			f.Console.Log().Log(level, fact+"; this is private")
+		}
+	})
+}
+
 // Progress shows that done of total units of work are done, once the computation is awaited.
 func (f *Follower) Progress(done, total float64, what string) {
 	select {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/float"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -13,16 +14,22 @@ type Classification struct {
 	Accuracy float64
 	// LogLoss is the mean of -ln p over samples, where p is the probability of the sample's class.
 	LogLoss float64
+	// SharesLogLoss is the log loss of one answer for every sample: the classes' shares of these samples.
+	SharesLogLoss float64
 	// CalibrationError is the expected calibration error: the samples are put into [Bins] bins of equal width by the
 	// probability of their predicted class, and the gaps between a bin's accuracy and its mean probability are averaged
 	// with the bins' numbers of samples as weights (Guo et al., 2017). The bins are (0, 1/15], (1/15, 2/15], …
 	CalibrationError float64
-	// AUC is the area under the ROC curve, exact, with ties counted half: of the second class if there are two, else
+	// Rarer is the class of two with fewer samples, or the second if they have equally many or the first has none; -1 for
+	// more classes.
+	Rarer int
+	// AUC is the area under the ROC curve, exact, with ties counted half: of the rarer class if there are two, else
 	// the mean over each class against the rest. Classes of all samples, or of none, have no curve and are left out.
 	AUC float64
-	// F1 is 2 TP/(2 TP + FP + FN): of the second class if there are two, else the mean over classes. It leaves out
+	// F1 is 2 TP/(2 TP + FP + FN): of the rarer class if there are two, else the mean over classes. It leaves out
 	// classes that neither occur nor are predicted.
-	F1 float64
+	F1     float64
+	Counts []train.ClassCounts // of each class
 	// Confusion[i][j] is the number of samples of class i that are predicted as class j. It is nil for more than
 	// [MaxConfusion] classes.
 	Confusion [][]int
@@ -34,11 +41,29 @@ const Bins = 15
 // MaxConfusion bounds the classes of a confusion matrix, which grows with their square.
 const MaxConfusion = 1000
 
+// Threshold predicts a class of two where its probability is at least P, and elsewhere the other.
+type Threshold struct {
+	Class int
+	P     float64
+}
+
+// Predicted returns the class that a sample's logits predict at a temperature: without a threshold, which is nil, that
+// of the first of the largest. It is -1 if one is NaN.
+func (t *Threshold) Predicted(logits []float32, temperature float64) int {
+	largest := train.Predicted(logits)
+	switch {
+	case t == nil || largest < 0:
+		return largest
+	case float.Softmax(logits, temperature)[t.Class] >= t.P:
+		return t.Class
+	}
+	return 1 - t.Class
+}
+
 // Classify measures the outputs of a model at a temperature above 0. logits has a row of classes values for each
-// label. The first of a sample's largest logits is its predicted class. A sample with a NaN among its logits is
-// predicted as no class, which is wrong. A logit that isn't finite leaves log loss, calibration error and AUC
-// undefined.
-func Classify(logits []float32, labels []int32, classes int, temperature float64) (Classification, error) {
+// label. [Threshold.Predicted] is a sample's predicted class, and no class is wrong. A logit that isn't finite leaves
+// log loss, calibration error and AUC undefined. The calibration error is of the most probable class, whatever t is.
+func Classify(logits []float32, labels []int32, classes int, temperature float64, t *Threshold) (Classification, error) {
 	if err := check(logits, labels, classes); err != nil {
 		return Classification{}, err
 	}
@@ -48,16 +73,35 @@ func Classify(logits []float32, labels []int32, classes int, temperature float64
 	for k := range odds {
 		odds[k] = make([]float64, n)
 	}
-	var c Classification
+	c := Classification{Rarer: -1, Counts: make([]train.ClassCounts, classes)}
+	for _, label := range labels {
+		c.Counts[label].Samples++
+	}
+	for _, count := range c.Counts {
+		if share := float64(count.Samples) / float64(n); share > 0 {
+			c.SharesLogLoss -= share * math.Log(share)
+		}
+	}
+	if classes == 2 {
+		c.Rarer = 1
+		if n := c.Counts[0].Samples; n > 0 && n < c.Counts[1].Samples {
+			c.Rarer = 0
+		}
+	}
 	var bins [Bins]struct{ right, sure, size float64 }
 	right := 0
 	z := make([]float64, classes)
 	finite := true
 	for i, label := range labels {
 		row := logits[i*classes : (i+1)*classes]
-		predicted[i] = train.Predicted(row)
+		largest := train.Predicted(row)
+		predicted[i] = t.Predicted(row, temperature)
 		if predicted[i] == int(label) {
 			right++
+			c.Counts[label].Right++
+		}
+		if predicted[i] >= 0 {
+			c.Counts[predicted[i]].Predicted++
 		}
 		for _, v := range row {
 			finite = finite && v-v == 0
@@ -65,7 +109,7 @@ func Classify(logits []float32, labels []int32, classes int, temperature float64
 		if !finite {
 			continue
 		}
-		most := float64(row[predicted[i]])
+		most := float64(row[largest])
 		for k, v := range row {
 			z[k] = (float64(v) - most) / temperature
 		}
@@ -74,11 +118,11 @@ func Classify(logits []float32, labels []int32, classes int, temperature float64
 			odds[k][i] = log
 		}
 		c.LogLoss += softplus(-z[label]) / float64(n)
-		sure := 1 / (1 + math.Exp(-z[predicted[i]]))
+		sure := 1 / (1 + math.Exp(-z[largest]))
 		b := &bins[min(max(int(math.Ceil(sure*Bins))-1, 0), Bins-1)]
 		b.size++
 		b.sure += sure
-		if predicted[i] == int(label) {
+		if largest == int(label) {
 			b.right++
 		}
 	}
@@ -86,11 +130,14 @@ func Classify(logits []float32, labels []int32, classes int, temperature float64
 	for _, b := range bins {
 		c.CalibrationError += math.Abs(b.right-b.sure) / float64(n)
 	}
-	c.AUC = ofClasses(classes, func(k int) float64 { return area(odds[k], labels, int32(k)) })
+	c.AUC = c.ofClasses(func(k int) float64 { return area(odds[k], labels, int32(k)) })
 	if !finite {
 		c.LogLoss, c.CalibrationError, c.AUC = math.NaN(), math.NaN(), math.NaN()
 	}
-	c.F1 = f1(predicted, labels, classes)
+	c.F1 = c.ofClasses(func(k int) float64 {
+		of := c.Counts[k]
+		return float64(2*of.Right) / float64(of.Samples+of.Predicted)
+	})
 	if classes <= MaxConfusion {
 		c.Confusion = make([][]int, classes)
 		for k := range c.Confusion {
@@ -105,13 +152,23 @@ func Classify(logits []float32, labels []int32, classes int, temperature float64
 	return c, nil
 }
 
-// ofClasses returns a measure of the second class of two, or else its mean over the classes for which it is defined.
-func ofClasses(classes int, measure func(class int) float64) float64 {
-	if classes == 2 {
-		return measure(1)
+// Ranks reports whether the probabilities tell more than the classes' shares do: their log loss is below that of the
+// shares and, of two classes, the AUC is more than two standard deviations above that of a random order.
+func (c Classification) Ranks() bool {
+	if !(c.LogLoss < c.SharesLogLoss) || len(c.Counts) != 2 {
+		return c.LogLoss < c.SharesLogLoss
+	}
+	a, b := float64(c.Counts[0].Samples), float64(c.Counts[1].Samples)
+	return c.AUC > 0.5+2*math.Sqrt((a+b+1)/(12*a*b))
+}
+
+// ofClasses returns a measure of the rarer class of two, or else its mean over the classes for which it is defined.
+func (c Classification) ofClasses(measure func(class int) float64) float64 {
+	if c.Rarer >= 0 {
+		return measure(c.Rarer)
 	}
 	sum, defined := 0.0, 0.0
-	for k := range classes {
+	for k := range c.Counts {
 		if v := measure(k); !math.IsNaN(v) {
 			sum += v
 			defined++
@@ -181,19 +238,4 @@ func area(scores []float64, labels []int32, class int32) float64 {
 		return math.NaN()
 	}
 	return float64(twice) / 2 / (float64(positives) * float64(below))
-}
-
-// f1 returns [Classification.F1].
-func f1(predicted []int, labels []int32, classes int) float64 {
-	right, occurs, said := make([]int, classes), make([]int, classes), make([]int, classes)
-	for i, label := range labels {
-		occurs[label]++
-		if p := predicted[i]; p >= 0 {
-			said[p]++
-			if p == int(label) {
-				right[p]++
-			}
-		}
-	}
-	return ofClasses(classes, func(k int) float64 { return float64(2*right[k]) / float64(occurs[k]+said[k]) })
 }

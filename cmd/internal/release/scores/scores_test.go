@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dptrain/dptrain/train"
 	"pgregory.net/rapid"
 )
 
@@ -22,7 +23,7 @@ func near(a, b, by float64) bool { return math.Abs(a-b) <= by*(1+math.Abs(b)) }
 // Five samples of two classes, by hand. Probabilities of the second class .9 .8 .6 .3 .2, labels 1 0 1 1 0.
 func TestTwoClassesByHand(t *testing.T) {
 	logits := logs(.1, .9, .2, .8, .4, .6, .7, .3, .8, .2)
-	c, err := Classify(logits, []int32{1, 0, 1, 1, 0}, 2, 1)
+	c, err := Classify(logits, []int32{1, 0, 1, 1, 0}, 2, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +33,9 @@ func TestTwoClassesByHand(t *testing.T) {
 		"accuracy": {c.Accuracy, 3.0 / 5},
 		"log loss": {c.LogLoss, -(math.Log(.9) + math.Log(.2) + math.Log(.6) + math.Log(.3) + math.Log(.8)) / 5},
 		"ECE":      {c.CalibrationError, (.1 + .4 + .7 + 2*.3) / 5},
-		"AUC":      {c.AUC, 4.0 / 6}, // .9 beats both, .6 and .3 beat .2
-		"F1":       {c.F1, 2 * 2.0 / (2*2 + 1 + 1)},
+		"AUC":      {c.AUC, 4.0 / 6},                // .9 beats both, .6 and .3 beat .2
+		"F1":       {c.F1, 2 * 1.0 / (2*1 + 1 + 1)}, // of the first class, the rarer one
+		"shares":   {c.SharesLogLoss, -.4*math.Log(.4) - .6*math.Log(.6)},
 	} {
 		if !near(v[0], v[1], 1e-6) {
 			t.Errorf("%s is %v, want %v", what, v[0], v[1])
@@ -44,11 +46,48 @@ func TestTwoClassesByHand(t *testing.T) {
 	}
 }
 
+// The same samples at a threshold of .25 for the second class: .2 alone is the first class, whose certainty stays.
+func TestThreshold(t *testing.T) {
+	logits, labels := logs(.1, .9, .2, .8, .4, .6, .7, .3, .8, .2), []int32{1, 0, 1, 1, 0}
+	plain, err := Classify(logits, labels, 2, 1, nil)
+	for _, at := range []*Threshold{{1, .25}, {0, .75}} {
+		c, failed := Classify(logits, labels, 2, 1, at)
+		if err != nil || failed != nil || c.Accuracy != .8 || !near(c.F1, 2./3, 1e-12) || c.AUC != plain.AUC || c.LogLoss != plain.LogLoss || c.CalibrationError != plain.CalibrationError {
+			t.Errorf("%v: %+v, %v; without it %+v, %v", at, c, failed, plain, err)
+		}
+		if want := []train.ClassCounts{{Samples: 2, Right: 1, Predicted: 1}, {Samples: 3, Right: 3, Predicted: 4}}; !slices.Equal(c.Counts, want) {
+			t.Errorf("%v: counts %v, want %v", at, c.Counts, want)
+		}
+	}
+	// The temperature is within the probability: at 2 the odds of .3 are the root of 3/7, .4 in all.
+	if at := (&Threshold{1, .39}); at.Predicted(logs(.7, .3), 2) != 1 || at.Predicted(logs(.7, .3), 1) != 0 || at.Predicted([]float32{float32(math.NaN()), 1}, 1) != -1 {
+		t.Error("a threshold of another temperature, or a class of NaN")
+	}
+}
+
+// A model ranks if it has a lower log loss than the classes' shares, and an order that chance doesn't explain: of 2 and
+// 8 samples the AUC has a standard deviation of √(11/192), about .24, so .98 is just beyond chance.
+func TestRanks(t *testing.T) {
+	counts := []train.ClassCounts{{Samples: 8}, {Samples: 2}}
+	for _, c := range []struct {
+		loss, auc float64
+		counts    []train.ClassCounts
+		want      bool
+	}{
+		{.4, .98, counts, true}, {.4, .97, counts, false}, {.5, .98, counts, false}, {math.NaN(), .98, counts, false},
+		{.4, .5, make([]train.ClassCounts, 3), true},
+	} {
+		if got := (Classification{LogLoss: c.loss, SharesLogLoss: .5, AUC: c.auc, Counts: c.counts}).Ranks(); got != c.want {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+}
+
 // Four samples of four classes, by hand. The last class doesn't occur and isn't predicted; the third is predicted,
 // wrongly.
 func TestFourClassesByHand(t *testing.T) {
 	logits := logs(.7, .1, .1, .1, .2, .5, .2, .1, .1, .2, .6, .1, .4, .3, .2, .1)
-	c, err := Classify(logits, []int32{0, 1, 1, 0}, 4, 1)
+	c, err := Classify(logits, []int32{0, 1, 1, 0}, 4, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +100,7 @@ func TestFourClassesByHand(t *testing.T) {
 		t.Errorf("confusion %v, want %v", c.Confusion, want)
 	}
 	// A temperature of 2 takes the root of the odds: .7, .1, .1, .1 become √7:1:1:1.
-	cooler, err := Classify(logits[:4], []int32{0}, 4, 2)
+	cooler, err := Classify(logits[:4], []int32{0}, 4, 2, nil)
 	if want := math.Log(1 + 3/math.Sqrt(7)); err != nil || !near(cooler.LogLoss, want, 1e-6) {
 		t.Errorf("log loss %v, %v, want %v", cooler.LogLoss, err, want)
 	}
@@ -82,7 +121,7 @@ func TestUndefined(t *testing.T) {
 		"a NaN":                 {[]float32{nan, 0, 0, 1}, []int32{0, 1}, true, true, false, 0.5, 1, 1},
 		"an infinity":           {[]float32{0, inf, 1, 0}, []int32{1, 0}, true, true, false, 1, 2, 0},
 	} {
-		got, err := Classify(c.logits, c.labels, 2, 1)
+		got, err := Classify(c.logits, c.labels, 2, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,15 +133,15 @@ func TestUndefined(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if c, err := Classify(make([]float32, MaxConfusion+1), []int32{0}, MaxConfusion+1, 1); err != nil || c.Confusion != nil {
+	if c, err := Classify(make([]float32, MaxConfusion+1), []int32{0}, MaxConfusion+1, 1, nil); err != nil || c.Confusion != nil {
 		t.Errorf("%d classes have a matrix of confusion, %v", MaxConfusion+1, err)
 	}
 	for name, err := range map[string]error{
-		"no samples":     second(Classify(nil, nil, 2, 1)),
-		"one class":      second(Classify([]float32{1}, []int32{0}, 1, 1)),
-		"too few logits": second(Classify([]float32{1}, []int32{0}, 2, 1)),
-		"a wrong label":  second(Classify([]float32{1, 2}, []int32{2}, 2, 1)),
-		"a negative one": second(Classify([]float32{1, 2}, []int32{-1}, 2, 1)),
+		"no samples":     second(Classify(nil, nil, 2, 1, nil)),
+		"one class":      second(Classify([]float32{1}, []int32{0}, 1, 1, nil)),
+		"too few logits": second(Classify([]float32{1}, []int32{0}, 2, 1, nil)),
+		"a wrong label":  second(Classify([]float32{1, 2}, []int32{2}, 2, 1, nil)),
+		"a negative one": second(Classify([]float32{1, 2}, []int32{-1}, 2, 1, nil)),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -130,7 +169,7 @@ func TestClassifyByDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		logits, labels, classes := drawn(t, 1)
 		temperature := rapid.Float64Range(0.5, 4).Draw(t, "temperature")
-		got, err := Classify(logits, labels, classes, temperature)
+		got, err := Classify(logits, labels, classes, temperature, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +207,7 @@ func TestClassifyByDefinition(t *testing.T) {
 					}
 				}
 			}
-			if pairs > 0 && (classes > 2 || k == 1) {
+			if pairs > 0 && (classes > 2 || k == rarer(labels)) {
 				areas = append(areas, won/pairs)
 			}
 		}
@@ -184,6 +223,18 @@ func TestClassifyByDefinition(t *testing.T) {
 		}
 		checkConfusion(t, got, labels)
 	})
+}
+
+// rarer is the class of two by which AUC and F1 are defined.
+func rarer(labels []int32) int {
+	seconds := 0
+	for _, label := range labels {
+		seconds += int(label)
+	}
+	if 2*seconds > len(labels) && seconds < len(labels) {
+		return 0
+	}
+	return 1
 }
 
 // Accuracy and F1 follow from the matrix, whose rows add up to the classes' samples.
@@ -205,7 +256,7 @@ func checkConfusion(t *rapid.T, got Classification, labels []int32) {
 			t.Fatalf("row %d of %v has %d samples, want %d", k, got.Confusion, occurs, counted)
 		}
 		right += row[k]
-		if occurs+said > 0 && (len(got.Confusion) > 2 || k == 1) {
+		if occurs+said > 0 && (len(got.Confusion) > 2 || k == rarer(labels)) {
 			precision, recall := float64(row[k])/float64(max(said, 1)), float64(row[k])/float64(max(occurs, 1))
 			if precision+recall > 0 {
 				f1 += 2 * precision * recall / (precision + recall)
@@ -229,14 +280,14 @@ func TestCalibrationError(t *testing.T) {
 		logits = append(logits, logs(.9, .1)...)
 	}
 	labels[3] = 1
-	if c, err := Classify(logits, labels, 2, 1); err != nil || c.CalibrationError > 1e-6 {
+	if c, err := Classify(logits, labels, 2, 1, nil); err != nil || c.CalibrationError > 1e-6 {
 		t.Errorf("%v, %v", c.CalibrationError, err)
 	}
-	if c, err := Classify(logits, make([]int32, 10), 2, 1); err != nil || !near(c.CalibrationError, .1, 1e-6) {
+	if c, err := Classify(logits, make([]int32, 10), 2, 1, nil); err != nil || !near(c.CalibrationError, .1, 1e-6) {
 		t.Errorf("%v, %v, want .1", c.CalibrationError, err)
 	}
 	// In one bin, .68 right and .72 wrong: the gap of their means is .2, not the mean of two gaps.
-	if c, err := Classify(logs(.68, .32, .72, .28), []int32{0, 1}, 2, 1); err != nil || !near(c.CalibrationError, .2, 1e-6) {
+	if c, err := Classify(logs(.68, .32, .72, .28), []int32{0, 1}, 2, 1, nil); err != nil || !near(c.CalibrationError, .2, 1e-6) {
 		t.Errorf("%v, %v, want .2", c.CalibrationError, err)
 	}
 }
