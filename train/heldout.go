@@ -22,7 +22,7 @@ import (
 // its class is predicted, and else -1/2; the score estimates the accuracy. In a regression it counts 1/2 - min(e²/4, 1)
 // for an error e, so that only errors below two units count in full: scale labels to a standard deviation of about one.
 // The score estimates 1 less the mean of min(e², 4), which is R² if labels have variance 1. In a classification that is
-// scored by [NegativeLogLoss] a sample counts 1/2 - min(-ln p, 8)/8 for the probability p = softmax(outputs) of its class.
+// scored by [NegativeLogLoss] a sample counts 1/2 - min(-ln p, 8)/8, where p is the softmax of its class.
 //
 // One score costs [HeldOutSettings.Event]: a Gaussian mechanism. Adding or removing one sample changes the sum by at
 // most 1/2, and the noise has a standard deviation of NoiseMultiplier/2. Sums and noise are rounded to a grid of 2^-10
@@ -183,8 +183,8 @@ func right(predicted bool) float64 {
 // closeness returns a sample's count in a regression with error e.
 func closeness(e float64) float64 { return graded(e * e / fullError) }
 
-// graded returns a sample's count for a share of the full error or loss, as a multiple of scoreGrid. A share that isn't a
-// number counts like a large one.
+// graded returns a sample's count for a share of the full error or loss, as a multiple of scoreGrid. A share that isn't
+// a number counts like a large one.
 func graded(share float64) float64 {
 	if !(share < 1) {
 		share = 1
@@ -332,7 +332,7 @@ type HeldOutScore struct {
 // half the indicator of each class, or in a regression the counts of the sample's error and of its label. One sample
 // adds a vector of length at most 1/√2, so each sum has noise of standard deviation NoiseMultiplier/√2. For a
 // regression Score is 1 - A/B, for the sums A and B of min(e²/4, 1) for the model and for the answer 0: R² with errors
-// clipped at two units. For [NegativeLogLoss] Constant is that of the classes' shares, by the noisy sums of their indicators.
+// clipped at two units. For [NegativeLogLoss] Constant is that of the classes' shares, by these sums.
 //
 // The interval covers the noise and the draw of the held-out samples, each as a normal with its maximum standard
 // deviation. It takes B as exact.

@@ -167,6 +167,7 @@ func TestPredictAndEvaluateImages(t *testing.T) {
 		"no such file":                               {"predict", dir, folder + "/none.png"},
 		"is a directory":                             {"predict", dir, folder},
 		"its name says no format":                    {"predict", dir, images, "--id", "x"},
+		"this is a classification with 10 outputs":   {"predict", dir, images, "--threshold", "1=0.5"},
 	} {
 		if out, complaints, code := said(false, args...); code == term.CodeOK || code == term.CodeInternal || out != "" || !strings.Contains(complaints, want) {
 			t.Errorf("%v: exit code %d, %q, want %q", args[2:], code, complaints, want)

@@ -98,12 +98,10 @@ func repeats(sorted []uint64) (r Repeats) {
 			to++
 		}
 		if n := to - from; n > 1 {
-			r.Rows += n
-			r.Different++
-			r.Most = max(r.Most, n)
-			if r.Least == 0 || n < r.Least {
+			if r.Rows += n; r.Different == 0 || n < r.Least {
 				r.Least = n
 			}
+			r.Different, r.Most = r.Different+1, max(r.Most, n)
 		}
 	}
 	return r

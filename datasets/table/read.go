@@ -27,8 +27,7 @@ type Samples struct {
 	Classes []int32   // the N labels of a classification
 	Numbers []float32 // or the N labels of a regression, scaled
 
-	// Clipped has the share of each column's numbers that were clipped, 0 to 1; nil if none was. It is a statistic of the
-	// rows, private like them.
+	// Clipped has the share of each column's numbers that were clipped, 0 to 1. It is as private as the rows.
 	Clipped []float64
 }
 
@@ -49,13 +48,8 @@ func (s *Schema) Read(f *File, use Use) (*Samples, error) {
 			return err
 		}
 		out = &e.out
-		for i, c := range e.columns {
-			if c.beyond > 0 && out.Clipped == nil {
-				out.Clipped = make([]float64, len(e.columns))
-			}
-			if c.beyond > 0 {
-				out.Clipped[i] = float64(c.beyond) / float64(out.N*c.cells)
-			}
+		for _, c := range e.columns {
+			out.Clipped = append(out.Clipped, float64(c.beyond)/float64(max(1, out.N)*c.cells))
 		}
 		if err := e.addTexts(); err != nil {
 			return err

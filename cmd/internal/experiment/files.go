@@ -236,9 +236,9 @@ func (f *ownFiles) load(ctx context.Context, d settings.Data, s Samples, progres
 	}}, nil
 }
 
-// oddities says what is odd about the private rows: many more that are equal than the share of public rows that equal one
-// explains, as in an oversampled file, and columns whose numbers often lie beyond the clip constants, as in another
-// unit. It is private.
+// oddities says what is odd about the private rows: many more equal ones than the share of public rows that equal one
+// of them explains, as in an oversampled file, and columns whose numbers often lie beyond the clip constants, as in
+// another unit. It is private.
 func oddities(s *table.Schema, private *table.Samples, shared float64) (notes []string) {
 	const muchRepeated, muchClipped = 0.1, 0.1
 	if r := s.Repeated(private); float64(r.Rows)/float64(private.N)-shared >= muchRepeated {

@@ -72,8 +72,8 @@ func (p *Plan) scored() train.Labelled {
 	return set
 }
 
-// measure returns the score of outputs on public rows by the metric of a plan that is [Plan.ranking], at the temperature
-// that they would be released with.
+// measure returns the score of outputs on public rows by a ranking plan's metric, at the temperature that they would be
+// released with.
 func (p *Plan) measure(outputs []float32, labels train.Labels) float64 {
 	t, _, _ := scores.Temperature(outputs, labels.Class, labels.Classes) // 1 beside an error, which Classify has too
 	c, err := scores.Classify(outputs, labels.Class, labels.Classes, t, nil)
@@ -89,14 +89,12 @@ func (p *Plan) measure(outputs []float32, labels train.Labels) float64 {
 // metric returns the metric by which models are scored.
 func (p *Plan) metric() train.Metric {
 	switch {
-	case p.ranking() && p.Experiment.Tuning.Metric == settings.MetricAUC:
+	case !p.ranking():
+		return p.scored().Metric()
+	case p.Experiment.Tuning.Metric == settings.MetricAUC:
 		return release.AUC
-	case p.ranking():
-		return train.NegativeLogLoss
-	case p.holdsOut():
-		return p.data.whole.Metric()
 	}
-	return p.data.test.Metric()
+	return train.NegativeLogLoss
 }
 
 // ranking reports whether trials are selected by their probabilities instead of their predicted classes.

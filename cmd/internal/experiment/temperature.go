@@ -27,8 +27,8 @@ func (g *group) temper(ctx context.Context) error {
 	return nil
 }
 
-// temperatureOf returns the temperature of a model's probabilities on a public test set, and the measures of its outputs
-// there. The temperature is 0 if all fit equally well; both are zero if there is no test set or there are no classes.
+// temperatureOf returns the temperature of a model's probabilities on a public test set, and the measures of its
+// outputs there. The temperature is 0 if all fit equally well; both are zero without a test set or without classes.
 //
 // It post-processes the parameters, which the guarantee covers, and public samples, so it costs no privacy. It draws
 // nothing: a run that goes on elsewhere, in the same arithmetic, has the same temperature.

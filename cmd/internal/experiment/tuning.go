@@ -73,7 +73,9 @@ func tuningSettings(e settings.Experiment, r accountant.Repetitions, n int, spac
 		Optimizer:   Optimizer(e.Training, 0),
 		Samples:     n,
 		Division:    divisions[e.Tuning.Division],
-		HoldOut:     train.HeldOutSettings{Rate: e.Privacy.Holdout, LogLoss: e.Privacy.Holdout > 0 && e.Tuning.Metric != ""}, // its noise is calibrated
+		HoldOut: train.HeldOutSettings{ // its noise is calibrated
+			Rate: e.Privacy.Holdout, LogLoss: e.Privacy.Holdout > 0 && e.Tuning.Metric != "",
+		},
 		RowsPerUnit: e.Data.RowsPerUnit,
 	}
 }

@@ -49,7 +49,7 @@ func (p *Plan) judge(t trained) Verdict {
 	return v
 }
 
-// ranks says what a model is good for whose predicted classes are no better than one answer, and whose probabilities are.
+// ranks says what a model is good for whose predicted classes are no better than one answer, unlike its probabilities.
 func (p *Plan) ranks(c scores.Classification, v Verdict) string {
 	by := fmt.Sprintf("the model ranks rows (AUC %.2f; log loss %.4f, and class frequencies have %.4f)", c.AUC, c.LogLoss, c.SharesLogLoss)
 	if c.Rarer < 0 {

@@ -20,8 +20,8 @@ type Classification struct {
 	// probability of their predicted class, and the gaps between a bin's accuracy and its mean probability are averaged
 	// with the bins' numbers of samples as weights (Guo et al., 2017). The bins are (0, 1/15], (1/15, 2/15], …
 	CalibrationError float64
-	// Rarer is the class of two with fewer samples, or the second if they have equally many or the first has none; -1 for
-	// more classes.
+	// Rarer is the class of two with fewer samples, or the second if they have equally many or the first has none; -1
+	// for more classes.
 	Rarer int
 	// AUC is the area under the ROC curve, exact, with ties counted half: of the rarer class if there are two, else
 	// the mean over each class against the rest. Classes of all samples, or of none, have no curve and are left out.
