@@ -23,8 +23,9 @@ func newDataDescribeCommand(g *global) *cobra.Command {
 		Long: `Suggest settings for files of your own, from a public file: the categories of its
 columns of text, constants that scale and clip its columns of numbers, and what
 stands for missing numbers. A column of texts, such as reviews, is learned from if
-nothing else is left: give the other columns to --ignore. Columns that teach a model nothing are left out: row
-numbers, ids, dates, texts that all differ, constants. Comments give the reasons.
+nothing else is left: give the other columns to --ignore. Columns that teach a model
+nothing are left out: row numbers, ids, dates, texts that all differ, constants.
+Comments give the reasons. Standard error says what is left out, and what to decide.
 
 Give it public files only, such as the public test set, never the private
 training rows. Their means, ranges and categories would be released with the
@@ -44,7 +45,8 @@ The result is a settings file for --config, to read and change.
 	fs.SortFlags = false
 	fs.StringVar(&opts.Label, "label", "", "`column` that holds the labels")
 	fs.StringVar(&opts.Task, "task", "", "classification or regression; without it the labels decide")
-	fs.StringSliceVar(&opts.Ignore, "ignore", nil, "columns to leave out besides those that teach a model nothing: a `list`")
+	fs.StringVar(&opts.Unit, "unit", "", "`column` that says whose a row is, such as patient; nothing is learned from it")
+	fs.StringSliceVar(&opts.Ignore, "ignore", nil, "columns to leave out besides those that teach a model nothing: a `list`; a name with a comma in double quotes")
 	flags.Complete(cmd, "task", release.Classification, release.Regression)
 	return cmd
 }
@@ -57,6 +59,7 @@ func runDataDescribe(ctx context.Context, g *global, opts suggest.Options, file 
 	type suggestion struct {
 		described table.Description
 		settings  string
+		of        *suggest.File
 	}
 	s, err := term.Await(ctx, "reading "+file, func() (s suggestion, err error) {
 		public, err := table.Open(file)
@@ -70,14 +73,22 @@ func runDataDescribe(ctx context.Context, g *global, opts suggest.Options, file 
 		if public.Unnamed() {
 			g.Console().Log().Infof("the first column of %s has no name and holds row numbers or names; it is left out", file)
 		}
-		settings, err := suggest.Describe(file, s.described, opts)
-		if err == nil {
-			s.settings, err = settings.YAML()
+		if s.of, err = suggest.Describe(file, s.described, opts); err == nil {
+			s.settings, err = s.of.YAML()
 		}
 		return s, err
 	})
 	if err != nil {
 		return err
 	}
-	return g.Print(s.described, func(w io.Writer) { fmt.Fprint(w, s.settings) })
+	if err := g.Print(s.described, func(w io.Writer) { fmt.Fprint(w, s.settings) }); err != nil {
+		return err
+	}
+	for _, note := range s.of.Notes {
+		g.Console().Log().Warn(note)
+	}
+	if s.of.LeftOut != "" {
+		g.Console().Log().Warn("left out: " + s.of.LeftOut)
+	}
+	return nil
 }

@@ -18,8 +18,8 @@ type Summary struct {
 	Name    string `json:"name"`
 	Shape   []int  `json:"shape,omitempty"`
 	Missing int    `json:"missing"` // number of missing values: see the type Missing
-	// Numbers reports whether all values are numbers, except for missing ones and Words. If not, the fields from
-	// Whole to Median are zero.
+	// Numbers reports whether all values are numbers, except for missing ones and Words, and no codes such as 007. If
+	// not, the fields from Whole to Median are zero. These leave out Sentinels.
 	Numbers   bool    `json:"numbers"`
 	Whole     bool    `json:"whole"` // whether no number has a fraction
 	Low       float64 `json:"low"`
@@ -27,8 +27,9 @@ type Summary struct {
 	Mean      float64 `json:"mean"`
 	Deviation float64 `json:"standard_deviation"`
 	Median    float64 `json:"median"` // with a single value a row: one of the values
-	// Sentinel is a number such as -999 that probably marks a missing one, as text; empty if there is none.
-	Sentinel string `json:"sentinel,omitempty"`
+	// Sentinels are numbers such as -999 that probably mark missing ones, as texts, and SentinelRows their rows.
+	Sentinels    []string `json:"sentinels,omitempty"`
+	SentinelRows int      `json:"sentinel_rows,omitempty"`
 	// Texts is the number of values that aren't numbers, such as unknown, in a column that also has numbers. Text is
 	// the first such value. Words are all such values, each once, if they probably mark missing values.
 	Texts int      `json:"texts,omitempty"`
@@ -44,6 +45,8 @@ type Summary struct {
 	// Useless is the reason why a model should not learn from the column, such as row numbers; empty if there is
 	// none.
 	Useless string `json:"useless,omitempty"`
+	// MayBeID reports whether a column that isn't useless has whole numbers that are named, or written, as ids are.
+	MayBeID bool `json:"may_be_id,omitempty"`
 }
 
 // Describe summarises the columns of the file, for a person who writes [Options]. The file must be public: to use
@@ -133,10 +136,10 @@ func (s Summary) Suggested() (scale [2]float64, ok bool) {
 }
 
 // SuggestedMissing returns the treatment of missing values of a column of numbers: the median or, for arrays, the mean,
-// and an indicator if enough rows lack a value for a model to learn from that. It returns false for a column without
-// missing values.
+// and an indicator if enough rows lack a value for a model to learn from that, or if there are sentinels: one that is
+// a number after all is then still told apart. It returns false for a column without missing values.
 func (s Summary) SuggestedMissing() (m Missing, ok bool) {
-	gaps := s.Missing + s.Texts
+	gaps := s.Missing + s.Texts + s.SentinelRows
 	if !s.Numbers || gaps == 0 {
 		return Missing{}, false
 	}
@@ -145,7 +148,7 @@ func (s Summary) SuggestedMissing() (m Missing, ok bool) {
 		fill = roundedScale(s.Mean, s.Deviation)[0]
 	}
 	const few = 3
-	return Missing{Fill: fill, Indicator: len(s.Shape) == 0 && gaps > few, Words: s.Words}, true
+	return Missing{Fill: fill, Indicator: len(s.Shape) == 0 && (gaps > few || s.SentinelRows > 0), Words: slices.Concat(s.Words, s.Sentinels)}, true
 }
 
 // Outward returns bounds that hold all numbers, rounded outward to three digits of their distance.

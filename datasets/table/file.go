@@ -18,7 +18,7 @@ type File struct {
 	file   *os.File
 	opened os.FileInfo // size and modification time when it was opened
 
-	unnamed bool // see Unnamed
+	names []string // see Columns
 }
 
 // Open opens a file for reading. The extension of its name, one of [Formats], determines its format. Open doesn't read
@@ -91,7 +91,10 @@ func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 	r, err := f.rows(wanted)
 	if err == nil {
 		if err = checkFields(r.fields()); err == nil {
-			f.unnamed = r.fields()[0].name == ""
+			f.names = nil
+			for _, column := range r.fields() {
+				f.names = append(f.names, column.name)
+			}
 			err = use(r)
 		}
 		if closed := r.close(); err == nil {

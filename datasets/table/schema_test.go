@@ -286,7 +286,7 @@ func TestDescribe(t *testing.T) {
 	want := Description{Rows: 9, Columns: []Summary{
 		{Name: "a", Missing: 1, Numbers: true, Whole: true, Low: 2, High: 9, Mean: 5, Deviation: 2, Median: 4, Categories: []string{"2", "4", "5", "7", "9"}, Counts: []int{1, 3, 2, 1, 1}},
 		{Name: "b", Missing: 1, Texts: 7, Text: "x", Categories: []string{"1", "x", "y"}, Counts: []int{1, 6, 1}},
-		{Name: "c", Numbers: true, Whole: true, Low: 1, High: 1, Mean: 1, Median: 1, Categories: []string{"1"}, Counts: []int{9}, Useless: "always 1"},
+		{Name: "c", Numbers: true, Whole: true, Low: 1, High: 1, Mean: 1, Median: 1, Categories: []string{"1"}, Counts: []int{9}, Useless: "always the same: 1"},
 	}}
 	if len(d.Columns) == 3 && math.Abs(d.Columns[0].Deviation-2) < 1e-12 {
 		d.Columns[0].Deviation = 2

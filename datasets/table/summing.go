@@ -16,17 +16,36 @@ const (
 	maxWords = 10
 )
 
-// summing summarises a column value by value. Mean and squares are Welford's.
+// moments summarises numbers one by one. Mean and squares are Welford's.
+type moments struct {
+	numbers       int
+	low, high     float64
+	mean, squares float64
+}
+
+func (m *moments) take(x float64) {
+	if m.numbers == 0 {
+		m.low, m.high = x, x
+	}
+	m.numbers++
+	m.low, m.high = min(m.low, x), max(m.high, x)
+	d := x - m.mean
+	m.mean += d / float64(m.numbers)
+	m.squares += d * (x - m.mean)
+}
+
+// summing summarises a column value by value.
 type summing struct {
-	single                  bool // one value a row
-	missing, numbers, texts int
-	fractions               int
-	first                   cell // that isn't missing
-	text                    cell // the first of the texts
-	low, high               float64
-	mean, squares           float64
-	seen                    map[string]int  // rows of each value; at most MaxClasses + 1
-	words                   map[string]bool // texts; at most maxWords + 1
+	moments
+	single         bool // one value a row
+	missing, texts int
+	fractions      int
+	padded         bool            // whether there is a code such as 007
+	measured       int             // texts that are a number with a unit or in another notation
+	first          cell            // that isn't missing
+	text           cell            // the first of the texts
+	seen           map[string]int  // rows of each value; at most MaxClasses + 1
+	words          map[string]bool // texts; at most maxWords + 1
 
 	// With a single value a row, of the first most values:
 	most      int
@@ -71,23 +90,18 @@ func (s *summing) add(v cell) {
 		s.addText(v)
 		return
 	}
-	if s.numbers == 0 {
-		s.low, s.high = x, x
-	} else if s.single {
+	if s.numbers > 0 && s.single {
 		s.growing, s.byOne = s.growing && x > s.last, s.byOne && x == s.last+1
 	}
 	s.last = x
-	s.numbers++
+	s.take(x)
+	s.padded = s.padded || len(v.text) > 1 && v.text[0] == '0' && !strings.ContainsAny(v.text, ".eE")
 	if s.single && len(s.kept) < s.most {
 		s.kept = append(s.kept, x)
 	}
 	if x != math.Trunc(x) {
 		s.fractions++
 	}
-	s.low, s.high = min(s.low, x), max(s.high, x)
-	d := x - s.mean
-	s.mean += d / float64(s.numbers)
-	s.squares += d * (x - s.mean)
 }
 
 func (s *summing) addText(v cell) {
@@ -97,6 +111,9 @@ func (s *summing) addText(v cell) {
 	s.texts++
 	if len(s.words) <= maxWords {
 		s.words[v.String()] = true
+	}
+	if measured.MatchString(v.text) {
+		s.measured++
 	}
 	s.textBytes, s.textWords = s.textBytes+len(v.text), s.textWords+len(strings.Fields(v.text))
 	s.longest = max(s.longest, len(v.text))
@@ -122,15 +139,25 @@ func (s *summing) summary(f field) Summary {
 			slices.Sort(out.Words)
 		}
 	}
-	if out.Numbers = s.numbers > 0 && (s.texts == 0 || len(out.Words) > 0); out.Numbers {
-		out.Whole = s.fractions == 0
-		out.Low, out.High, out.Mean = s.low, s.high, s.mean
-		out.Deviation = math.Sqrt(s.squares / float64(s.numbers))
+	if out.Numbers = s.numbers > 0 && !s.codes() && (s.texts == 0 || len(out.Words) > 0); out.Numbers {
+		m := s.moments
 		if len(s.kept) > 0 {
 			slices.Sort(s.kept)
-			out.Median = s.kept[(len(s.kept)-1)/2]
-			out.Sentinel = sentinel(s.kept)
+			marks, others := sentinels(s.kept)
+			if len(marks) > 0 {
+				out.SentinelRows, m = len(s.kept)-len(others), moments{}
+				for _, x := range others {
+					m.take(x)
+				}
+			}
+			for _, mark := range marks {
+				out.Sentinels = append(out.Sentinels, decimal(mark))
+			}
+			out.Median = others[(len(others)-1)/2]
 		}
+		out.Whole = s.fractions == 0
+		out.Low, out.High, out.Mean = m.low, m.high, m.mean
+		out.Deviation = math.Sqrt(m.squares / float64(m.numbers))
 	}
 	if s.useless(&out); out.Useless != "" {
 		out.Useless = strings.ReplaceAll(out.Useless, "\n", " ")
@@ -138,23 +165,40 @@ func (s *summing) summary(f field) Summary {
 	return out
 }
 
-// sentinel returns, as text, a number such as -999 among sorted numbers that probably marks a missing one: it occurs
-// more than once, and is further from all others than they are from each other. It returns "" if there is none.
-func sentinel(sorted []float64) string {
-	usual := []float64{-1, -9, -99, -999, -9999, -99999, 99, 999, 9999, 99999, 999999}
-	low, high := sorted[0], sorted[len(sorted)-1]
-	second := slices.IndexFunc(sorted, func(x float64) bool { return x > low })
-	if second < 0 {
-		return ""
+// sentinels returns the extremes among sorted numbers that probably mark missing ones, such as -999, and the others,
+// which still have at least two different numbers.
+func sentinels(sorted []float64) (marks, others []float64) {
+	for others = sorted; ; {
+		low, high := others[0], others[len(others)-1]
+		next, last := slices.IndexFunc(others, func(x float64) bool { return x > low }), slices.Index(others, high)
+		if next < 0 || next == last {
+			return marks, others
+		}
+		often := func(n int) bool { return n > 1 && 100*n >= len(sorted) }
+		isLow := func(above []float64) bool { return often(next) && far(low, above) }
+		isHigh := func(below []float64) bool { return often(len(others)-last) && far(high, below) }
+		switch middle := others[next:last]; {
+		case isLow(middle) && isHigh(middle): // each is within the spread of the other
+			marks, others = append(marks, low, high), middle
+		case isLow(others[next:]):
+			marks, others = append(marks, low), others[next:]
+		case isHigh(others[:last]):
+			marks, others = append(marks, high), others[:last]
+		default:
+			return marks, others
+		}
 	}
-	last := slices.Index(sorted, high) // the first of the highest
-	switch next, before := sorted[second], sorted[last-1]; {
-	case second > 1 && second < last && slices.Contains(usual, low) && low < 0 && next-low > high-next:
-		return decimal(low)
-	case len(sorted)-last > 1 && second < last && slices.Contains(usual, high) && high > 0 && high-before > before-low:
-		return decimal(high)
+}
+
+// far reports whether a number is further from all sorted others than they are from each other, and is no tail of
+// theirs. Counts that are mostly 0 have one above, which a number that is written as a mark, such as 999, isn't of.
+func far(x float64, others []float64) bool {
+	low, high := others[0], others[len(others)-1]
+	if max(low-x, x-high) <= high-low || low == high {
+		return false
 	}
-	return ""
+	median := others[(len(others)-1)/2]
+	return x < 0 && low >= 0 || math.Abs(x) > 9 && strings.Trim(decimal(math.Abs(x)), "9") == "" || low < median && median < high
 }
 
 // sortTexts sorts by number if all texts are numbers, else as text.
@@ -179,10 +223,13 @@ func sortTexts(texts []string) {
 // amounts reports whether the texts in a column with numbers probably mark missing numbers: most values are numbers,
 // and not just a few whole ones, such as 0, 1, 2 and 3+, each of which may be a category.
 func (s *summing) amounts() bool {
-	if !s.single || 2*s.texts >= s.texts+s.numbers {
+	if !s.single || s.codes() || 2*s.texts >= s.texts+s.numbers {
 		return false
 	}
 	const few, often = 10, 3
 	numbers := len(s.seen) - len(s.words)
 	return s.fractions > 0 || numbers > few || numbers*often > s.numbers
 }
+
+// codes reports whether the numbers are codes such as 007, which have another meaning, or none, as 7.
+func (s *summing) codes() bool { return s.single && s.padded && s.fractions == 0 }

@@ -4,7 +4,11 @@ import "math"
 
 // Unnamed reports whether the first column had no name when the file was last read. R's write.csv and pandas's to_csv
 // write row numbers or names there, and no schema has such a column, so it is left out.
-func (f *File) Unnamed() bool { return f != nil && f.unnamed }
+func (f *File) Unnamed() bool { return f != nil && len(f.names) > 0 && f.names[0] == "" }
+
+// Columns returns the names of all columns when the file was last read, ignored ones among them. Those of a private
+// file are private.
+func (f *File) Columns() []string { return f.names }
 
 // checkUnnamed returns an error for a first column without a name that isn't a row number or name: its values would
 // be lost without notice. The file must be public, and must have been read.

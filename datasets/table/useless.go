@@ -2,8 +2,10 @@ package table
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -27,7 +29,7 @@ func (s *summing) useless(out *Summary) {
 	case n == 0:
 		out.Useless = "every value is missing"
 	case len(s.seen) == 1 && s.missing == 0:
-		out.Useless = fmt.Sprintf("always %s", s.first.excerpt())
+		out.Useless = fmt.Sprintf("always the same: %s", s.first.excerpt())
 	case !s.single && s.text.kind == number:
 		out.Useless = fmt.Sprintf("numbers that aren't finite, such as %s; write NaN for missing ones", s.text.excerpt())
 	case !s.single && s.texts > 0:
@@ -43,7 +45,9 @@ func (s *summing) useless(out *Summary) {
 		out.Useless = fmt.Sprintf("texts: %s different values in %s rows; to learn from them alone, give --text %s, and ignore all other columns but the label", grouped(len(s.different)), grouped(s.counted), out.Name)
 	case s.amounts():
 		out.Useless = fmt.Sprintf("numbers with more than %d different texts among them, such as %s; write plain numbers to learn from them", maxWords, s.text.quoted())
-	case n >= manyRows && float64(len(s.different)) >= nearlyAll*float64(s.counted):
+	case s.measured > 0 && s.measured == s.texts && (len(out.Categories) == 0 || s.nameRows()):
+		out.Useless = fmt.Sprintf("amounts written as %s; write plain numbers to learn from them", s.text.quoted())
+	case s.nameRows():
 		what := "ids or names"
 		if s.longest > 40 {
 			what = "texts"
@@ -67,25 +71,70 @@ func (s *summing) prose() bool {
 		(s.textBytes > longProse*s.texts || s.textWords > manyWords*s.texts) && s.textWords > 2*s.texts
 }
 
-// uselessNumbers is useless for a column of numbers alone.
+// nameRows reports whether nearly all values are different.
+func (s *summing) nameRows() bool {
+	return s.numbers+s.texts >= manyRows && float64(len(s.different)) >= nearlyAll*float64(s.counted)
+}
+
+// uselessNumbers is useless for a column of numbers alone. It also sets MayBeID.
 func (s *summing) uselessNumbers(out *Summary) string {
 	first, _ := s.first.value()
-	whole, complete := s.fractions == 0, s.missing == 0
-	namesRows := float64(len(s.different)) >= nearlyAll*float64(s.counted)
+	whole, complete, named := s.fractions == 0, s.missing == 0, namesID(out.Name)
 	switch n := s.numbers; {
 	case whole && complete && s.byOne && (n >= fewNumbered && (first == 0 || first == 1) || n >= someRows):
 		return fmt.Sprintf("row numbers, from %s on", decimal(first))
 	case whole && complete && s.growing && n >= manyRows:
 		return "whole numbers that only grow, as row numbers and times do"
-	case whole && namesRows && n >= manyRows && out.NamesID():
+	case whole && s.nameRows() && (named || s.ids()):
 		return fmt.Sprintf("ids: %s different numbers in %s rows", grouped(len(s.different)), grouped(s.counted))
 	}
+	out.MayBeID = whole && (named || s.nameRows() && digits(s.low) >= longID && digits(s.low) == digits(s.high))
 	return ""
 }
 
-// NamesID reports whether the column's name says that it holds ids or row numbers.
-func (s Summary) NamesID() bool {
-	name := strings.ToLower(strings.TrimSpace(s.Name))
+// Numbers of digits.
+const (
+	longID  = 6 // ids of which so many are written alike, unlike most amounts
+	phoneID = 9 // no amount in nearly all cases
+)
+
+// ids reports whether whole numbers that are nearly all different are ids, and no amounts. They are in three cases.
+//
+//   - Amounts would be equal more often: there is too little room between the lowest and the highest. Of n amounts at
+//     least n(n-1)/2 pairs divided by that room are equal on average; with 7, none is in one of 1,000 tables.
+//   - They all have nearly the same number of digits, 9 or more.
+//   - They all have the same number, 6 or more, are all different and lie evenly, as amounts of one size don't. With
+//     fewer than 200 rows nobody can tell.
+func (s *summing) ids() bool {
+	n, equal := float64(s.counted), float64(s.counted-len(s.different))
+	pairs := n * (n - 1) / 2 / (s.high - s.low + 1)
+	shortest, longest := digits(s.low), digits(s.high)
+	return pairs >= 7 && 8*equal <= pairs ||
+		shortest >= phoneID && longest <= shortest+1 ||
+		shortest >= longID && longest == shortest && equal == 0 && n >= 200 && s.even()
+}
+
+// even reports whether the sorted numbers may be evenly spread between the lowest and the highest, by the test of
+// Kolmogorov and Smirnov at 5 %.
+func (s *summing) even() bool {
+	n, most := float64(len(s.kept)), 0.
+	for i, x := range s.kept {
+		most = max(most, math.Abs((float64(i)+0.5)/n-(x-s.low)/(s.high-s.low)))
+	}
+	return most*math.Sqrt(n) < 1.36
+}
+
+// digits returns the number of digits of a whole number, and 0 for one below 1.
+func digits(x float64) int {
+	if x < 1 {
+		return 0
+	}
+	return len(strconv.FormatFloat(x, 'f', 0, 64))
+}
+
+// namesID reports whether a column's name says that it holds ids or row numbers.
+func namesID(name string) bool {
+	name = strings.ToLower(strings.TrimSpace(name))
 	words := []string{"id", "ids", "index", "key", "uuid", "row", "rowid", "rownames", "row_names", "x1", "unnamed: 0", "__index_level_0__"}
 	ends := []string{"_id", "-id", ".id", " id", "_key", "_no", "_nr", "number"}
 	return slices.Contains(words, name) || slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
@@ -109,6 +158,9 @@ var (
 		`(\d\d?:\d\d(:\d\d(\.\d+)?)?( [AP]M)?(Z|[+-]\d\d:\d\d| [A-Z]{3,4})?)?$`)
 	dateNumber = regexp.MustCompile(`^(18|19|20|21)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$`)
 )
+
+// measured matches texts such as $1,234.00, 144.4 mmHg and 48%.
+var measured = regexp.MustCompile(`^[^\pL\d]{0,3}\d[\d.,' ]*[^\d]{0,8}$`)
 
 func isDate(v cell) bool {
 	if _, number := v.value(); number {

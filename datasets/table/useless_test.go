@@ -2,6 +2,8 @@ package table
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,7 +23,16 @@ func TestUselessColumns(t *testing.T) {
 		"numbers":             {func(i int) string { return fmt.Sprint(i * 7 % 11) }, ""},
 		"fractions that grow": {func(i int) string { return fmt.Sprint(float64(i) + 0.5) }, ""},
 		"patient_id":          {func(i int) string { return fmt.Sprint(1000 + i*7%41) }, "ids: 40 different numbers in 40 rows"},
-		"salary":              {func(i int) string { return fmt.Sprint(1000 + i*7%41) }, ""},
+		"salary":              {func(i int) string { return fmt.Sprint(30123 + i*i*7919%61001) }, ""},
+		"shuffled":            {func(i int) string { return fmt.Sprint(1000 + i*7%41) }, "ids: 40 different numbers"},
+		"shuffled, two equal": {func(i int) string { return fmt.Sprint(1000 + min(i, 38)*7%41) }, "ids: 39 different numbers"},
+		"few equal":           {func(i int) string { return fmt.Sprint(1000 + min(i, 36)*7%41) }, ""},
+		"mobile":              {func(i int) string { return fmt.Sprint(15112345678 + i*i*7919%61001*13) }, "ids: 40 different numbers"},
+		"barcode":             {func(i int) string { return fmt.Sprint(40123456789012 + i*i*7919%61001*1999993) }, "ids: 40 different numbers"},
+		"market caps":         {func(i int) string { return fmt.Sprint(i*i*i*i*7919%61001*19999+123456789) + strings.Repeat("7", i%4) }, ""},
+		"padded":              {func(i int) string { return fmt.Sprintf("%03d", i*7%40) }, `ids or names: 40 different values in 40 rows, such as "000"`},
+		"padded groups":       {func(i int) string { return fmt.Sprintf("%02d", 1+i%12) }, ""},
+		"units":               {func(i int) string { return fmt.Sprintf("%d.5 mmHg", 100+i) }, `amounts written as "100.5 mmHg"; `},
 		"ISO dates":           {func(i int) string { return fmt.Sprintf("2024-%02d-%02d", 1+i%12, 1+i%28) }, "dates or times, such as 2024-01-01"},
 		"American dates":      {func(i int) string { return fmt.Sprintf("%d/%d/2024", 1+i%12, 1+i%28) }, "dates or times"},
 		"German dates":        {func(i int) string { return fmt.Sprintf("%d.%d.2024", 1+i%28, 1+i%12) }, "dates or times"},
@@ -40,12 +51,12 @@ func TestUselessColumns(t *testing.T) {
 		"ids, a few equal":      {func(i int) string { return fmt.Sprintf("k%d", min(i, 36)) }, "ids or names: 37 different values in 40 rows"},
 		"categories":            {func(i int) string { return fmt.Sprintf("k%d", min(i, 34)) }, ""},
 		"long texts":            {func(i int) string { return strings.Repeat("a word ", 9) + fmt.Sprint(i) }, "texts: 40 different values"},
-		"a constant":            {func(int) string { return "5" }, "always 5"},
-		"a constant text":       {func(int) string { return "yes" }, "always yes"},
+		"a constant":            {func(int) string { return "5" }, "always the same: 5"},
+		"a constant text":       {func(int) string { return "yes" }, "always the same: yes"},
 		"a constant with a gap": {func(i int) string { return map[bool]string{true: "", false: "5"}[i == 3] }, ""},
 		"nothing":               {func(i int) string { return []string{"", "NA", "?"}[i%3] }, "every value is missing"},
-		"currency":              {func(i int) string { return fmt.Sprintf("$%d.50", i) }, `ids or names: 40 different values in 40 rows, such as "$0.50"`},
-		"decimal commas":        {func(i int) string { return fmt.Sprintf("\"%d,5\"", i) }, `ids or names: 40 different values in 40 rows, such as "0,5"`},
+		"currency":              {func(i int) string { return fmt.Sprintf("$%d.50", i) }, `amounts written as "$0.50"`},
+		"decimal commas":        {func(i int) string { return fmt.Sprintf("\"%d,5\"", i) }, `amounts written as "0,5"`},
 		"thousands": {func(i int) string {
 			return map[bool]string{true: fmt.Sprintf("\"1,%03d\"", i), false: fmt.Sprint(i)}[i%3 == 0]
 		}, `numbers with more than 10 different texts among them, such as "1,000"`},
@@ -69,6 +80,27 @@ func TestUselessColumns(t *testing.T) {
 		}
 		if got := d.Columns[0].Useless; c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Ids of 7 digits are told from amounts of 7 digits by their even spread, if there are enough rows.
+func TestLongIDs(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	even := func(int) string { return fmt.Sprint(1e6 + r.IntN(9e6)) }
+	amounts := func(int) string { return fmt.Sprint(int(min(max(1e6, 5e6+1.5e6*r.NormFloat64()), 9999999))) }
+	for _, c := range []struct {
+		rows        int
+		cell        func(i int) string
+		useless, id bool
+	}{{300, even, true, false}, {150, even, false, true}, {300, amounts, false, true}, {3000, amounts, false, true}} {
+		text := "x,z\n"
+		for i := range c.rows {
+			text += c.cell(i) + ",1\n"
+		}
+		d, err := open(t, put(t, "x.csv", text)).Describe()
+		if got := d.Columns[0]; err != nil || (got.Useless != "") != c.useless || got.MayBeID != c.id {
+			t.Errorf("%d rows: %+v, %v", c.rows, got, err)
 		}
 	}
 }
@@ -144,26 +176,47 @@ func TestUnnamedColumn(t *testing.T) {
 	}
 }
 
-// A number that marks missing ones is found, and an outlier isn't.
-func TestSentinel(t *testing.T) {
+// Numbers that mark missing ones are found, and outliers and tails aren't.
+func TestSentinels(t *testing.T) {
 	for values, want := range map[string]string{
-		"3 -999 4 10 -999 7":   "-999",
-		"3 -999 4 10 7":        "", // once may be an outlier
-		"30 99 20 99 31 35":    "99",
-		"30 98 20 98 31 35":    "",
-		"-1 -1 0 1 2 3":        "", // a value like the others
-		"0 1 -9 0 1 -9":        "-9",
-		"-999 -999 -999":       "",
-		"-999 -999 5 5":        "", // two groups
-		"99 100 101 99 99":     "",
-		"-9 -9 99 99 98 97 96": "-9",
+		"3 -999 4 10 -999 7":                   "[-999]",
+		"3 -999 4 10 7":                        "[]", // once may be an outlier
+		"30 99 20 99 31 35":                    "[99]",
+		"30 98 20 98 31 35":                    "[98]",
+		"30 51 20 51 31 35":                    "[51]",
+		"30 50 20 50 31 35":                    "[]",
+		"-1 -1 0 1 2 3":                        "[]", // a value like the others
+		"0 1 -9 0 1 -9":                        "[-9]",
+		"-999 -999 -999":                       "[]",
+		"-999 -999 5 5":                        "[]", // two groups
+		"99 100 101 99 99":                     "[]",
+		"-9 -9 99 99 98 97 96":                 "[-9]",
+		"-5 5 0 2 -9999 -9999 9999 9999":       "[-9999 9999]",
+		"20 30 25 -999 -999 9999 9999":         "[-999 9999]",
+		"20 30 25 77 77 999 999":               "[999 77]",
+		"0 0 0 0 1 2 3 500 500":                "[]", // the tail of counts
+		"0 0 0 0 1 2 3 999 999":                "[999]",
+		"4 5 5 5 5 -50 -50":                    "[-50]",
+		"0 1 0 1 9 9":                          "[]",
+		"0 0 60 80 85 90 120 150":              "[]", // of a blood pressure: not far
+		"0 0 1990 1950 2005 1970":              "[0]",
+		"-4 -3 -1 -1 -1 -1 -30 -30":            "[]",
+		strings.Repeat("1 2 3 ", 67) + "99 99": "[]", // two of 203
+		strings.Repeat("1 2 3 ", 66) + "99 99": "[99]",
 	} {
 		d, err := open(t, put(t, "x.csv", "x,z\n"+strings.ReplaceAll(values, " ", ",1\n")+",1\n")).Describe()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := d.Columns[0].Sentinel; got != want {
-			t.Errorf("%s: %q, want %q", values, got, want)
+		c := d.Columns[0]
+		if got := fmt.Sprint(c.Sentinels); got != want {
+			t.Errorf("%s: %s, want %s", values, got, want)
+		}
+		m, gaps := c.SuggestedMissing()
+		for _, mark := range c.Sentinels {
+			if x, _ := parse(mark); x >= c.Low && x <= c.High || !gaps || !m.Indicator || !slices.Contains(m.Words, mark) || c.SentinelRows != 2*len(c.Sentinels) {
+				t.Errorf("%s: %+v, suggested %+v", values, c, m)
+			}
 		}
 	}
 }

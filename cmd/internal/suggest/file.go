@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/datasets/table"
@@ -17,10 +18,16 @@ import (
 
 // File is a settings file about a person's own files, with comments for that person.
 type File struct {
-	head    []string // lines above the settings
+	// Notes are what the person should decide about. They stand above the settings too.
+	Notes []string
+	// LeftOut says which columns aren't learned from; it is empty if all are.
+	LeftOut string
+
+	head    []string // lines above the settings and the notes
 	data    settings.Data
 	codes   []string // columns of few different whole numbers
 	gaps    bool     // whether the public file lacks values
+	left    release.LeftOut
 	columns []string // in the order in which blocks by column list them
 	// remarks are comments by the key of a block and the column, such as ignore and id. A block's own has no column.
 	remarks map[[2]string]string
@@ -69,7 +76,7 @@ func (s *File) YAML() (string, error) {
 		}
 	}
 	var b bytes.Buffer
-	for _, line := range s.head {
+	for _, line := range slices.Concat(s.head, s.Notes) {
 		fmt.Fprintln(&b, strings.TrimRight("# "+term.Clean(line), " "))
 	}
 	enc := yaml.NewEncoder(&b)

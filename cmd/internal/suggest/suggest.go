@@ -3,6 +3,7 @@ package suggest
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,8 +16,8 @@ import (
 
 // Options say what the columns are for.
 type Options struct {
-	Label, Task string
-	Ignore      []string
+	Label, Task, Unit string
+	Ignore            []string
 }
 
 // Describe returns settings for the columns of a public file.
@@ -35,7 +36,7 @@ func Describe(file string, d table.Description, opts Options) (*File, error) {
 	for _, c := range d.Columns {
 		s.columns = append(s.columns, c.Name)
 	}
-	for _, name := range append(slices.Clone(opts.Ignore), opts.Label) {
+	for _, name := range append(slices.Clone(opts.Ignore), opts.Label, opts.Unit) {
 		if name != "" && !slices.Contains(s.columns, name) {
 			return nil, term.Unknown("column", name, s.columns)
 		}
@@ -43,10 +44,13 @@ func Describe(file string, d table.Description, opts Options) (*File, error) {
 	if opts.Label != "" && slices.Contains(opts.Ignore, opts.Label) {
 		return nil, term.Usagef("--ignore %s: it is the label; leave it out, or give another --label", opts.Label)
 	}
+	if opts.Unit != "" && opts.Unit == opts.Label {
+		return nil, term.Usagef("--unit %s: it is the label; name the column that says whose a row is", opts.Unit)
+	}
 	s.gaps = slices.ContainsFunc(d.Columns, func(c table.Summary) bool {
-		return c.Missing > 0 && c.Useless == "" && c.Name != opts.Label && !slices.Contains(opts.Ignore, c.Name)
+		return c.Missing > 0 && c.Useless == "" && !opts.uses(c.Name)
 	})
-	text := textToLearn(d, opts)
+	text, learned := textToLearn(d, opts), len(d.Columns)
 	for _, c := range d.Columns {
 		switch {
 		case text != "" && c.Name == text:
@@ -56,12 +60,18 @@ func Describe(file string, d table.Description, opts Options) (*File, error) {
 			if err := s.suggestLabel(c, opts.Task, d.Rows); err != nil {
 				return nil, err
 			}
+			learned--
+		case c.Name == opts.Unit:
+			s.data.Unit = c.Name
+			s.remarkf("unit", "", "says whose a row is; --rows-per-unit, or rows_per_unit here, says how many rows of each are kept")
+			s.left.Add(c.Name, "says whose a row is")
 		case slices.Contains(opts.Ignore, c.Name):
 			s.ignore(c.Name, "by --ignore")
 		default:
 			s.suggestColumn(c, d.Rows)
 		}
 	}
+	s.LeftOut = s.left.Text(learned - s.left.Len())
 	if opts.Label == "" {
 		s.notef("label: missing; name the column that holds the labels, by --label")
 	}
@@ -70,11 +80,11 @@ func Describe(file string, d table.Description, opts Options) (*File, error) {
 		if len(s.codes) > most+1 {
 			more, s.codes = fmt.Sprintf(" and %d more", len(s.codes)-most), s.codes[:most]
 		}
-		s.notef("Of few different whole numbers: %s%s. Those that are codes, not amounts, belong in categories, not in clip and scale", strings.Join(s.codes, ", "), more)
+		s.notef("few different whole numbers: %s%s; those that are codes, not amounts, belong in categories, not in clip and scale", strings.Join(s.codes, ", "), more)
 	}
-	s.remarkf("categories", "", `1 for the row's own category, else 0. One that isn't listed is an error; "*" stands for all such ones, "" for a missing one`)
+	s.remarkf("categories", "", `1 for the row's own category, else 0. "*" stands for all that aren't listed, "" for a missing one`)
 	if s.gaps {
-		s.notef(`Values are missing. Columns that have all of them here may lack some in private rows: they have a fill, or a category "", too`)
+		s.head = append(s.head, `Values are missing. Columns that have all of them here may lack some in private rows: they have a fill, or a category "", too`)
 	}
 	s.remarkf("missing", "", "fill, here the median of the public rows, stands for a missing number; indicator adds a value that is 1 if it was missing")
 	s.remarkf("clip", "", "numbers beyond become the nearer bound; here the extremes of the public rows, rounded outward")
@@ -82,12 +92,17 @@ func Describe(file string, d table.Description, opts Options) (*File, error) {
 	return s, nil
 }
 
+// uses reports whether the options say what a column is for.
+func (o Options) uses(column string) bool {
+	return column == o.Label || column == o.Unit || slices.Contains(o.Ignore, column)
+}
+
 // textToLearn returns the column of texts if there is one, and nothing else to learn from; else "".
 func textToLearn(d table.Description, opts Options) string {
 	text := ""
 	for _, c := range d.Columns {
 		switch {
-		case c.Name == opts.Label || slices.Contains(opts.Ignore, c.Name):
+		case opts.uses(c.Name):
 		case c.Prose && text == "":
 			text = c.Name
 		case c.Prose || c.Useless == "":
@@ -97,12 +112,16 @@ func textToLearn(d table.Description, opts Options) string {
 	return text
 }
 
-// notef adds a line above the settings.
+// notef adds a note.
 func (s *File) notef(format string, args ...any) {
-	s.head = append(s.head, fmt.Sprintf(format, args...))
+	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
 }
 
+// brief matches the beginning of a reason, up to a detail: a text in quotes is none.
+var brief = regexp.MustCompile(`^([^",:;]|"([^"\\]|\\.)*")+`)
+
 func (s *File) ignore(column, why string) {
+	s.left.Add(column, brief.FindString(why))
 	s.data.Ignore = append(s.data.Ignore, column)
 	s.remarkf("ignore", column, "%s", why)
 }
@@ -119,6 +138,7 @@ func (s *File) suggestLabel(c table.Summary, task string, rows int) error {
 	if len(c.Words) > 0 {
 		s.notef("%s: %s labels aren't numbers (%s); leave such rows out of all files if their labels are missing", c.Name, release.Grouped(c.Texts), strings.Join(c.Words, ", "))
 	}
+	s.noteAlike(c)
 	regression := task == release.Regression || task == "" && c.Task() == table.Regression
 	if !regression {
 		s.suggestClasses(c, task)
@@ -126,6 +146,9 @@ func (s *File) suggestLabel(c table.Summary, task string, rows int) error {
 	}
 	if !c.Numbers {
 		return term.Usagef("--task regression: the labels in %s aren't numbers; choose classification, or another --label", c.Name)
+	}
+	if len(c.Sentinels) > 0 {
+		s.notef("%s: %s in %s rows, far from all other labels; leave such rows out of all files if their labels are missing", c.Name, strings.Join(c.Sentinels, ", "), release.Grouped(c.SentinelRows))
 	}
 	scale, varies := c.Suggested()
 	if !varies {
@@ -184,11 +207,11 @@ func (s *File) suggestNumbers(c table.Summary, scale [2]float64, rows int) {
 	if few := 10; c.Whole && len(c.Shape) == 0 && len(c.Categories) > 2 && len(c.Categories) <= few && len(c.Words) == 0 {
 		s.codes = append(s.codes, c.Name)
 	}
-	if c.Whole && len(c.Shape) == 0 && c.NamesID() {
-		s.notef("%s: named as ids are, and taken for amounts. If it is an id, ignore it; if it says whose a row is, --unit %[1]s protects all rows of one together and ignores it too", c.Name)
+	if c.MayBeID {
+		s.notef("%s: named or written as ids are, and taken for amounts. If it is an id, ignore it; if it says whose a row is, --unit %[1]s protects all rows of one together and ignores it too", c.Name)
 	}
-	if c.Sentinel != "" {
-		s.notef("%s: %s is far from all other values. If it stands for a missing one, write NA in its place in a copy of the file, and describe that; then add words: [%q] to its line in missing", c.Name, c.Sentinel, c.Sentinel)
+	if len(c.Sentinels) > 0 {
+		s.notef("%s: %s in %s rows, far from all other values, is taken for a missing number; if it is an amount, take it out of words in missing, and clip to a range that has it", c.Name, strings.Join(c.Sentinels, " or "), release.Grouped(c.SentinelRows))
 	}
 	if m, ok := c.SuggestedMissing(); ok {
 		s.data.Missing[c.Name] = settings.Missing(m)
@@ -196,8 +219,8 @@ func (s *File) suggestNumbers(c table.Summary, scale [2]float64, rows int) {
 		if len(c.Shape) > 0 {
 			remark = fmt.Sprintf("missing values: %s; here the fill is the mean", release.Grouped(c.Missing))
 		}
-		if len(c.Words) > 0 {
-			remark += fmt.Sprintf(", a word instead in %s", release.Grouped(c.Texts))
+		if words := c.Texts + c.SentinelRows; words > 0 {
+			remark += fmt.Sprintf(", a word instead in %s", release.Grouped(words))
 		}
 		s.remarkf("missing", c.Name, "%s", remark)
 	} else if s.gaps && len(c.Shape) == 0 {
@@ -215,12 +238,8 @@ func farOut(c table.Summary) string {
 }
 
 func (s *File) suggestCategories(c table.Summary) {
-	list, once := slices.Clone(c.Categories), 0
-	for _, n := range c.Counts {
-		if n == 1 {
-			once++
-		}
-	}
+	s.noteAlike(c)
+	list := slices.Clone(c.Categories)
 	var remarks []string
 	if c.Missing > 0 || s.gaps {
 		list = append(list, "")
@@ -228,9 +247,8 @@ func (s *File) suggestCategories(c table.Summary) {
 	if c.Missing > 0 {
 		remarks = append(remarks, release.Grouped(c.Missing)+" missing")
 	}
-	if once > 0 && !slices.Contains(list, table.All) {
+	if !slices.Contains(list, table.All) {
 		list = append(list, table.All)
-		remarks = append(remarks, fmt.Sprintf(`%d in one row alone: private rows may have others, "*"`, once))
 	}
 	const many = 30
 	if len(c.Categories) > many {
@@ -239,5 +257,15 @@ func (s *File) suggestCategories(c table.Summary) {
 	s.data.Categories[c.Name] = list
 	if len(remarks) > 0 {
 		s.remarkf("categories", c.Name, "%s", strings.Join(remarks, "; "))
+	}
+}
+
+// noteAlike notes categories or classes that differ in the case of letters alone.
+func (s *File) noteAlike(c table.Summary) {
+	for i, name := range c.Categories {
+		if j := slices.IndexFunc(c.Categories[:i], func(other string) bool { return strings.EqualFold(other, name) }); j >= 0 {
+			s.notef("%s: %s and %s look like one; if they are, write them alike in all files", c.Name, c.Categories[j], name)
+			return
+		}
 	}
 }

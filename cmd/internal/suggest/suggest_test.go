@@ -118,3 +118,53 @@ func TestSuggestedSettingsReadTheTable(t *testing.T) {
 		}
 	})
 }
+
+// What a person should decide is noted, and columns that aren't learned from are told by their reasons.
+func TestNotes(t *testing.T) {
+	text := "patient,sex,bmi,case,a,when,code,y\n"
+	for i := range 40 {
+		text += fmt.Sprintf("p%d,%s,%s,%d,%q,2024-01-%02d,%03d,%s\n", i/2, []string{"F", "M", "f", "m"}[i%4], []string{"-9999", "21.5", "30", "25.5"}[min(i%20, 3)], 712345+i*i*7919%61001, "x, y: z", 1+i%28, i%3, []string{"no", "yes"}[i%2])
+	}
+	path := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := table.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	d, err := file.Describe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Describe("x.csv", d, Options{Label: "y", Unit: "patient"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "patient (says whose a row is), a (always the same), when (dates or times); 4 of 7 columns are learned from"; s.LeftOut != want {
+		t.Errorf("left out: %s", s.LeftOut)
+	}
+	written, err := s.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"sex: F and f look like one", "bmi: -9999 in 2 rows, far from all other values, is taken", "case: named or written as ids are"} {
+		if !slices.ContainsFunc(s.Notes, func(note string) bool { return strings.HasPrefix(note, want) }) || !strings.Contains(written, "\n# "+want) {
+			t.Errorf("%q isn't noted: %q", want, s.Notes)
+		}
+	}
+	for _, want := range []string{"\n  unit: patient # ", "\n    sex: [F, M, f, m, '*']\n", "\n    code: [\"000\", \"001\", \"002\", '*']\n", "\n    bmi: {fill: 25.5, indicator: true, words: [\"-9999\"]} # ", "\n    bmi: [21.5, 30]\n"} {
+		if !strings.Contains(written, want) {
+			t.Errorf("%q isn't in\n%s", want, written)
+		}
+	}
+	if strings.Contains(written, "- patient") {
+		t.Error("the unit is ignored as well")
+	}
+	for _, o := range []Options{{Label: "y", Unit: "y"}, {Label: "y", Unit: "patients"}} {
+		if _, err := Describe("x.csv", d, o); err == nil {
+			t.Errorf("%+v passes", o)
+		}
+	}
+}
