@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
@@ -26,15 +27,49 @@ func largeColumns(s *table.Schema, public *table.Samples) (names []string, scale
 	return names, scaled && len(names) > 0
 }
 
-// fileNotes returns notes on the user's own files: columns that are left out, and labels of public rows that the clip
-// constants change.
-func fileNotes(d settings.Data, s *table.Schema, public *table.Samples, unnamed ...string) []string {
-	var notes []string
-	for _, file := range unnamed {
-		notes = append(notes, fmt.Sprintf("the first column of %s has no name; it is left out as row numbers or names", filepath.Base(file)))
+// leftOut returns the columns of the public file or, without one, of the settings that nothing is learned from.
+func leftOut(d settings.Data, s *table.Schema, columns []string) (l release.LeftOut) {
+	known := map[string]bool{"": true, s.Label.Name: true}
+	for _, c := range s.Columns {
+		known[c.Name] = true
+		array, _, _ := strings.Cut(c.Name, "[") // of which x[3] is a value
+		known[array] = known[array] || !slices.Contains(d.Ignore, array)
 	}
+	for _, name := range slices.Concat(columns, d.Ignore, []string{d.Unit}) {
+		switch {
+		case known[name]:
+			continue
+		case name == d.Unit:
+			l.Add(name, "says whose a row is")
+		case slices.Contains(s.LeftOut(), name):
+			l.Add(name, "another number of rows")
+		default:
+			l.Add(name, "ignored by the settings")
+		}
+		known[name] = true
+	}
+	return l
+}
+
+// fileNotes returns notes on the user's own files: columns that are left out without being ignored, and labels of
+// public rows that the clip constants change. columns are the public file's.
+func fileNotes(d settings.Data, s *table.Schema, public *table.Samples, columns []string, private *table.File) []string {
+	var notes []string
+	unnamed := func(file string, yes bool) {
+		if yes {
+			notes = append(notes, fmt.Sprintf("the first column of %s has no name; it is left out as row numbers or names", filepath.Base(file)))
+		}
+	}
+	unnamed(d.Test, slices.Contains(columns, ""))
+	unnamed(d.Train, private.Unnamed())
 	if public == nil {
 		return notes
+	}
+	unread := slices.DeleteFunc(slices.Clone(private.Columns()), func(name string) bool { // whose names are private
+		return name == "" || name == d.Unit || slices.Contains(columns, name)
+	})
+	if n := len(unread); n > 0 {
+		notes = append(notes, fmt.Sprintf("columns that %s has and %s lacks: %s; nothing is learned from them", filepath.Base(d.Train), filepath.Base(d.Test), release.Grouped(n)))
 	}
 	if n := s.ClippedLabels(public); n > 0 {
 		c := s.Label.Clip

@@ -48,17 +48,21 @@ func (s Samples) facts(e settings.Experiment) release.Facts {
 		return release.Facts{{"data", s.named(e)}}
 	case s.Schema == nil:
 		return release.Facts{{"data", s.named(e)}, {"features", fmt.Sprintf("%d for each image, of %s with its public weights", features.Size, s.Features)}}
-	case e.Data.Test == "":
-		text := "%s, %s rows; no public rows"
-		if e.Privacy.Holdout == 0 {
-			text += ", so the model isn't scored"
-		}
-		return release.Facts{{"data", fmt.Sprintf(text, private, release.Grouped(s.Train))}, {"columns", columnsText(s.Schema)}}
 	}
-	return release.Facts{
-		{"data", fmt.Sprintf("%s, %s rows; %s, %s rows, which are public", private, release.Grouped(s.Train), filepath.Base(e.Data.Test), release.Grouped(s.Test))},
-		{"columns", columnsText(s.Schema)},
+	data := fmt.Sprintf("%s, %s rows; ", private, release.Grouped(s.Train))
+	switch test := e.Data.Test; {
+	case test != "":
+		data += fmt.Sprintf("%s, %s rows, which are public", filepath.Base(test), release.Grouped(s.Test))
+	case e.Privacy.Holdout == 0:
+		data += "no public rows, so the model isn't scored"
+	default:
+		data += "no public rows"
 	}
+	facts := release.Facts{{"data", data}, {"columns", columnsText(s.Schema)}}
+	if left := s.left.Text(len(s.Schema.Columns)); left != "" {
+		facts.Add("left out", left)
+	}
+	return facts
 }
 
 func (s Samples) named(e settings.Experiment) string {

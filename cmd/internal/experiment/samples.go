@@ -25,6 +25,7 @@ type Samples struct {
 	outliers bool     // all of these are scaled
 	stable   float64  // largest learning rate of a squared error under DP-SGD: see stableRate; 0 where none is known
 	notes    []string // on such files: see fileNotes
+	left     release.LeftOut
 }
 
 // Describe describes the data of an experiment that tunes. It counts the rows of a private file and reads nothing else.

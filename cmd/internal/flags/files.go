@@ -22,7 +22,7 @@ var fileFlags = []flagOf{
 	{"text", "data.text", "name", "column of texts, such as reviews, which is learned from alone, by the model embedding"},
 	{"task", "data.task", "name", "classification or regression; without it the public test file decides"},
 	{"classes", "data.classes", "list", "all classes, such as no,yes, if the public test file lacks some"},
-	{"ignore", "data.ignore", "list", "columns to leave out, in place of the list in the settings file"},
+	{"ignore", "data.ignore", "list", "columns to leave out, in place of the list in the settings file; a name with a comma in double quotes"},
 	{"unit", "data.unit", "name", "column that says whose a row is, such as patient: the guarantee is for all rows of one together. Nothing is learned from it"},
 	{"rows-per-unit", "data.rows_per_unit", "number", "most training rows that are kept of each unit; public, with --unit"},
 }

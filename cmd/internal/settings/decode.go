@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -160,7 +161,14 @@ func nodeOf(t reflect.Type, value string) *yaml.Node {
 	if listed := t.Kind() == reflect.Slice || t.Kind() == reflect.Array; listed && value[0] != '[' {
 		if t.Elem().Kind() == reflect.String {
 			list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-			for _, name := range strings.Split(value, ",") {
+			names := strings.Split(value, ",")
+			if r := csv.NewReader(strings.NewReader(value)); strings.Contains(value, `"`) { // of names with commas
+				r.LazyQuotes, r.TrimLeadingSpace = true, true
+				if quoted, err := r.Read(); err == nil {
+					names = quoted
+				}
+			}
+			for _, name := range names {
 				list.Content = append(list.Content, text(name))
 			}
 			return list

@@ -21,7 +21,7 @@ data:
 model: mlp:8
 `
 	e, err := Resolve(File{Text: []byte(file)}, sets("data.scale.hours.per.week=38,12", "data.clip.age=0, 120", "data.categories.size=<5, >5,", "data.classes=>50K,<=50K", "data.label=z = 1",
-		`data.missing.a.b={"fill": 2, "words": ["# 1", "x, y"]}`, "data.missing.b={fill: 3}", "data.shapes.x=2, 3"))
+		`data.missing.a.b={"fill": 2, "words": ["# 1", "x, y"]}`, "data.missing.b={fill: 3}", "data.shapes.x=2, 3", `data.ignore="d, e",5" pipe, "f"`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ model: mlp:8
 		Missing: map[string]Missing{
 			"age": {Fill: 40, Indicator: true, Words: []string{"unknown", "-999"}}, "a.b": {Fill: 2, Words: []string{"# 1", "x, y"}}, "b": {Fill: 3},
 		},
-		Columns: []string{"age", "colour", "size"}, Shapes: map[string][]int{"x": {2, 3}},
+		Ignore: []string{"d, e", `5" pipe`, "f"}, Columns: []string{"age", "colour", "size"}, Shapes: map[string][]int{"x": {2, 3}},
 		Clip:  map[string][2]float64{"age": {0, 120}},
 		Scale: map[string][2]float64{"age": {40, 12}, "hours.per.week": {38, 12}},
 	}
