@@ -174,9 +174,9 @@ func sentinels(sorted []float64) (marks, others []float64) {
 		if next < 0 || next == last {
 			return marks, others
 		}
-		often := func(n int) bool { return n > 1 && 100*n >= len(sorted) }
-		isLow := func(above []float64) bool { return often(next) && far(low, above) }
-		isHigh := func(below []float64) bool { return often(len(others)-last) && far(high, below) }
+		often := func(x float64, n int) bool { return n > 1 && 100*n >= len(sorted) && (x != 0 || 2*n < len(sorted)) }
+		isLow := func(above []float64) bool { return often(low, next) && far(low, above) }
+		isHigh := func(below []float64) bool { return often(high, len(others)-last) && far(high, below) }
 		switch middle := others[next:last]; {
 		case isLow(middle) && isHigh(middle): // each is within the spread of the other
 			marks, others = append(marks, low, high), middle
@@ -190,15 +190,20 @@ func sentinels(sorted []float64) (marks, others []float64) {
 	}
 }
 
-// far reports whether a number is further from all sorted others than they are from each other, and is no tail of
-// theirs. Counts that are mostly 0 have one above, which a number that is written as a mark, such as 999, isn't of.
+// far reports whether a number is further from all sorted others than they are from each other, and is not of
+// their tail. Where that is three times as long as the other side of their median, it must be written as a mark, as -1
+// or 999.
 func far(x float64, others []float64) bool {
 	low, high := others[0], others[len(others)-1]
 	if max(low-x, x-high) <= high-low || low == high {
 		return false
 	}
 	median := others[(len(others)-1)/2]
-	return x < 0 && low >= 0 || math.Abs(x) > 9 && strings.Trim(decimal(math.Abs(x)), "9") == "" || low < median && median < high
+	near, opposite := median-low, high-median // the sides of the median
+	if x > high {
+		near, opposite = opposite, near
+	}
+	return x < 0 && low >= 0 || math.Abs(x) > 9 && strings.Trim(decimal(math.Abs(x)), "9") == "" || near <= 3*opposite
 }
 
 // sortTexts sorts by number if all texts are numbers, else as text.
