@@ -71,7 +71,7 @@ func Describe(file string, d table.Description, opts Options) (*File, error) {
 			s.suggestColumn(c, d.Rows)
 		}
 	}
-	s.LeftOut = s.left.Text(learned - s.left.Len())
+	s.LeftOut = term.Clean(s.left.Text(learned - s.left.Len()))
 	if opts.Label == "" {
 		s.notef("label: missing; name the column that holds the labels, by --label")
 	}
@@ -114,7 +114,7 @@ func textToLearn(d table.Description, opts Options) string {
 
 // notef adds a note.
 func (s *File) notef(format string, args ...any) {
-	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
+	s.Notes = append(s.Notes, term.Clean(fmt.Sprintf(format, args...)))
 }
 
 // brief matches the beginning of a reason, up to a detail: a text in quotes is none.

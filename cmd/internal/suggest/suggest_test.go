@@ -121,7 +121,7 @@ func TestSuggestedSettingsReadTheTable(t *testing.T) {
 
 // What a person should decide is noted, and columns that aren't learned from are told by their reasons.
 func TestNotes(t *testing.T) {
-	text := "patient,sex,bmi,case,a,when,code,y\n"
+	text := "patient,sex,bmi,case,a\x1b,when,code,y\n"
 	for i := range 40 {
 		text += fmt.Sprintf("p%d,%s,%s,%d,%q,2024-01-%02d,%03d,%s\n", i/2, []string{"F", "M", "f", "m"}[i%4], []string{"-9999", "21.5", "30", "25.5"}[min(i%20, 3)], 712345+i*i*7919%61001, "x, y: z", 1+i%28, i%3, []string{"no", "yes"}[i%2])
 	}
@@ -142,7 +142,7 @@ func TestNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "patient (says whose a row is), a (always the same), when (dates or times); 4 of 7 columns are learned from"; s.LeftOut != want {
+	if want := "patient (says whose a row is), a  (always the same), when (dates or times); 4 of 7 columns are learned from"; s.LeftOut != want {
 		t.Errorf("left out: %s", s.LeftOut)
 	}
 	written, err := s.YAML()
