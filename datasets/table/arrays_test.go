@@ -90,7 +90,7 @@ func TestDescribedArrays(t *testing.T) {
 	if want := []string{
 		`day: another type; save it as numbers, booleans or text; its type is "<M8[D]"`, "names: 3 rows, and other arrays have 4", "no: every value is missing",
 		"odd: elements that are Python objects; save it as numbers, booleans or text", "size: a single number, which has no rows",
-		"w: numbers that aren't finite, such as +Inf; write NaN for missing ones", "x[0]: ", "x[1]: ", "x[2]: always 5", "y: ", "z: ",
+		"w: numbers that aren't finite, such as +Inf; write NaN for missing ones", "x[0]: ", "x[1]: ", "x[2]: always the same: 5", "y: ", "z: ",
 	}; !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}

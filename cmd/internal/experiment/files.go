@@ -53,8 +53,8 @@ func (f *ownFiles) close() error {
 
 // readPublic infers the schema from settings and the public test file, and reads its rows. There is no such file if
 // private samples are held out to score models, or if nothing is tuned and the settings list the columns. The schema
-// then follows from the settings alone, and there are no rows. columns are the names of all columns of the file, or else
-// of the settings.
+// then follows from the settings alone, and there are no rows. columns are the names of all columns of the file, or
+// else of the settings.
 func readPublic(e settings.Experiment, tune bool) (s *table.Schema, rows *table.Samples, columns []string, err error) {
 	d := e.Data
 	if err := d.Complete(e.Privacy.Holdout > 0 || !tune && len(d.Columns) > 0); err != nil {
