@@ -122,7 +122,7 @@ type runResult struct {
 	HeldOut         *heldOutResult          `json:"held_out,omitempty"`                 // instead of a test score
 	Constant        *float64                `json:"test_score_of_a_constant,omitempty"` // of the best constant answer
 	Warning         string                  `json:"warning,omitempty"`                  // about the model
-	Cautions        []string                `json:"plan_warnings,omitempty"`            // why the plan's model may be a poor one
+	Cautions        []string                `json:"plan_warnings,omitempty"`            // why the model may be poor
 	Hyperparameters release.Hyperparameters `json:"hyperparameters"`
 	Privacy         release.Privacy         `json:"privacy"`
 	Directory       string                  `json:"directory"`
