@@ -40,7 +40,10 @@ const (
 	settled, drafted = 8e-7, 2e-2
 	// mostSecants is the maximum number of evaluations in a search by secants, mostNudges the maximum number of its
 	// results that are checked.
-	mostSecants, mostNudges = 12, 4
+	mostSecants, mostNudges = 16, 4
+	// jumpy is the difference of logarithms from which on the secant of a short step shows a jump, not a slope: where groups
+	// of cells change, bounds jump by up to 1e-5 of the noise.
+	jumpy = 0.25
 )
 
 // secantNoise does the work of CalibrateNoise in mode Best with few evaluations, given noise that is enough. ok is
@@ -148,22 +151,27 @@ func (s *secants) search(excess func(x float64) (float64, bool)) bool {
 			return false
 		}
 		if i > 0 {
-			s.power = (excessBefore - y) / (s.x - before)
+			step, power := s.x-before, (excessBefore-y)/(s.x-before)
+			if math.Abs(step) > 1e-3 || math.Abs(math.Log(power/s.power)) < jumpy {
+				s.power = power
+			}
 		}
 		if !(s.power > 0.1 && s.power < 10) { // then the cost doesn't depend on the noise, or there is no bound
 			return false
-		}
-		if s.near == settled && y <= 0 && y >= -settled*s.power {
-			return true
 		}
 		if y > 0 {
 			low = s.x
 		} else {
 			high = s.x
 		}
+		if s.near == settled && y <= 0 && (y >= -settled*s.power || high-low <= settled) {
+			return true
+		}
 		before, excessBefore = s.x, y
 		if s.x += y/s.power + settled/4; !(low < s.x && s.x < high) {
-			s.x = (low + high) / 2
+			if s.x = (low + high) / 2; high-low <= settled {
+				s.x = high // which is enough, and is evaluated last
+			}
 		}
 		if s.near > settled && i > 0 && math.Abs(y) <= s.near*s.power {
 			return true
