@@ -51,9 +51,10 @@ may be missed if it shares few rows. Runs that were made without this ledger, in
 another --store or by another program, aren't in it.
 
 Guarantees for single rows and for units with several rows (--unit) have no common
-epsilon, nor have those of two columns or numbers of rows: the ledger then says
-so instead, and a standing budget refuses such a run. A release for units is
-listed with its column and the most rows of each, as "patient x 5".
+epsilon, nor have those of two columns: the ledger then says so instead, and a
+standing budget refuses such a run. Those of one column add up, with any
+--rows-per-unit. A release for units is listed with its column and the most rows
+of each, as "patient x 5".
 
 The numbers hold if each run's settings were chosen by public reasons, and not by
 what an earlier run revealed about private rows.

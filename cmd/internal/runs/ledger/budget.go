@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -24,26 +25,25 @@ type Standing struct {
 // fit.
 func (s Standing) Left() float64 { return max(0, s.Epsilon-s.Spent.Epsilon) }
 
-// refusal returns an error if the planned releases don't fit into the budget.
-func (s Standing) refusal() error {
-	if s.With.Void > s.Spent.Void || s.With.Epsilon > s.Epsilon {
-		return &BudgetError{Standing: s}
-	}
-	return nil
-}
-
 // Refusal returns the [*BudgetError] of a standing budget that refuses the planned releases, or nil.
 func (a Account) Refusal() error {
 	for _, s := range a.Budgets {
-		if err := s.refusal(); err != nil {
-			return err
+		if s.With.Void > s.Spent.Void || s.With.Epsilon > s.Epsilon {
+			e := &BudgetError{Standing: s}
+			if i := slices.IndexFunc(a.Releases, func(r Release) bool { return !r.Void }); i >= 0 && !s.Spent.Apart() {
+				e.addsUp = a.Releases[i].flag()
+			}
+			return e
 		}
 	}
 	return nil
 }
 
 // BudgetError reports a release that a standing budget refuses. Its text is private, like the ledger.
-type BudgetError struct{ Standing }
+type BudgetError struct {
+	Standing
+	addsUp string // how a run is given the unit of the earlier ones; "" if they have several
+}
 
 func (e *BudgetError) Error() string {
 	name := printable(e.Data.Name)
@@ -51,15 +51,22 @@ func (e *BudgetError) Error() string {
 	fmt.Fprintf(&b, "%s: the standing budget of epsilon %s at delta %v refuses this run: ", name, down(e.Epsilon), e.Delta)
 	if e.Spent.Releases == 0 {
 		b.WriteString("nothing is spent")
-	} else {
+	} else if !e.Spent.Apart() {
 		fmt.Fprintf(&b, "%s spent epsilon %s", have(e.Spent.Releases), up(e.Spent.Epsilon))
+	} else {
+		b.WriteString("the earlier releases are " + e.Spent.Bound)
 	}
 	if e.Spent.Void > 0 {
 		fmt.Fprintf(&b, " (and %d more have no guarantee)", e.Spent.Void)
 	}
-	if e.With.Void > e.Spent.Void {
+	switch {
+	case e.With.Void > e.Spent.Void:
 		b.WriteString(", and this one has no guarantee, so no budget covers it; run it without a fixed seed and with noise")
-	} else {
+	case e.Spent.Apart():
+		b.WriteString(", so no run fits; train on other data")
+	case e.With.Apart():
+		fmt.Fprintf(&b, ", and this one is %s; run it %s, as the earlier ones", e.With.Bound, e.addsUp)
+	default:
 		fmt.Fprintf(&b, ", this one would make it %s, and %s is left", up(e.With.Epsilon), down(e.Left()))
 		if e.Left() > 0 {
 			b.WriteString("; give it a smaller --epsilon, which may be above what is left, since releases compose")
