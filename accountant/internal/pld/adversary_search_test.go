@@ -362,7 +362,7 @@ func bandOf(delta float64) int {
 // delta low by 1e-8 of its value or by 1e-15, an epsilon high by 1e-10 of its value, and with the change of commit
 // a3f37eb.
 func TestAdversary(t *testing.T) {
-	seeds, cheap, starts, steps := 2, 16, 40, 160
+	seeds, cheap, starts, steps := 1, 8, 40, 160
 	if long.Tests() {
 		seeds, cheap, starts, steps = 20, 100, 80, 600
 	}

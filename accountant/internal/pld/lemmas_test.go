@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/long"
 	"pgregory.net/rapid"
 )
 
@@ -23,7 +24,7 @@ func drawSingular(t *rapid.T, name string) law {
 // TestBoundsOfSingularMechanisms checks every operation on pairs with mechanisms that have mass at infinity, which
 // stays there.
 func TestBoundsOfSingularMechanisms(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	long.Check(t, 40, func(t *rapid.T) {
 		const step = 0.05
 		d, e := drawSingular(t, "first"), drawSingular(t, "second")
 		must := func(p *Pair, err error) *Pair {

@@ -79,7 +79,7 @@ func TestBoundOfFewCells(t *testing.T) {
 		if i >= 450 {
 			k = drawBinomial(r)
 		}
-		if long.Leaves(i, 2) {
+		if long.Leaves(i, 4) {
 			continue
 		}
 		fine := d.split(96 / len(d.p)).intervals(k).tabulated()
@@ -109,6 +109,9 @@ func TestBoundOfMixedCells(t *testing.T) {
 			} else {
 				mixed.p, mixed.q = append(mixed.p, fine.p[j*pieces:(j+1)*pieces]...), append(mixed.q, fine.q[j*pieces:(j+1)*pieces]...)
 			}
+		}
+		if long.Leaves(i, 2) {
+			continue
 		}
 		table, o := fine.intervals(k).tabulated(), mixed.ordering(k)
 		for _, c := range table.levels(16, math.Pow(10, -1-8*r.Float64())) {
@@ -181,7 +184,7 @@ func TestBoundWhereOrdersTie(t *testing.T) {
 		if restP <= 0 || restQ <= 0 || math.Log(restP/restQ) > low+1e-12 {
 			continue
 		}
-		if long.Leaves(i, 2) {
+		if long.Leaves(i, 4) {
 			continue
 		}
 		mixed, fine := d.cut(pieces, cut...).ordering(k), d.split(pieces).intervals(k).tabulated()
@@ -225,7 +228,7 @@ func TestBoundOfCutCells(t *testing.T) {
 		if i >= 90 {
 			k = drawBinomial(r)
 		}
-		if mean(k) > 10 || long.Leaves(i, 2) {
+		if mean(k) > 10 || long.Leaves(i, 4) {
 			continue // the pieces are too coarse
 		}
 		fine := d.split(300 / len(d.p)).intervals(k).tabulated()

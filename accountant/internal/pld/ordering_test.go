@@ -222,7 +222,7 @@ func TestNoOrderBeatsIntervals(t *testing.T) {
 			pieces = 3
 		}
 		c := d.split(16).level(k, r)
-		if long.Leaves(i, 2) {
+		if long.Leaves(i, 4) {
 			continue
 		}
 		all := d.split(pieces).bestOrder(k, above(c))

@@ -119,7 +119,7 @@ func TestOneOrderBoundOfCells(t *testing.T) {
 			continue
 		}
 		h := drawHinged(r)
-		if long.Leaves(i, 2) {
+		if long.Leaves(i, 4) {
 			continue
 		}
 		m := newSharing(h.levels(), 0).mixture()

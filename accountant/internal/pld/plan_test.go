@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant/internal/repetitions"
+	"github.com/dptrain/dptrain/internal/long"
 )
 
 func drawLaws(r *rand.Rand, n int, spread float64) (d law) {
@@ -97,7 +98,7 @@ func TestNoOrderOfASmallPlanBeatsOneOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 1))
 	const step = 0.05
 	compared := 0
-	for range 200 {
+	for n := range 200 {
 		trial, k, q := drawLaws(r, 2+r.IntN(4), 2*r.Float64()), drawK(t, r), math.Exp(-4*r.Float64())
 		final := gaussianLike(1.5*r.Float64(), 40)
 		if r.IntN(2) == 0 {
@@ -105,6 +106,9 @@ func TestNoOrderOfASmallPlanBeatsOneOrder(t *testing.T) {
 		}
 		for i, variant := range []Variant{Variant1, Variant2} {
 			epsilon := 3 * r.Float64() * r.Float64()
+			if long.Leaves(n, 2) {
+				continue
+			}
 			remove, add := trial.worst(k, epsilon, func(best law) law {
 				if i == 0 {
 					return best.subsetThen(q, always(final))
@@ -116,7 +120,7 @@ func TestNoOrderOfASmallPlanBeatsOneOrder(t *testing.T) {
 			compared += checkPlan(t, what, trial.pair(step), k, epsilon, removal, addition, remove, add)
 		}
 	}
-	if compared < 400 {
+	if compared < 300 || long.Tests() && compared < 400 {
 		t.Errorf("%d comparisons", compared)
 	}
 }
