@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant/internal/pld"
-	"github.com/dptrain/dptrain/internal/long"
 )
 
 // TestAttainedOfOneRun compares with the Gaussian's closed form: one run has no order.
@@ -66,10 +65,7 @@ func attainedEvents(t *testing.T) []Event {
 // TestAttainedIsBelowTheBound checks Attained against mode Best, and against parts of a plan, which cost no more than
 // the whole.
 func TestAttainedIsBelowTheBound(t *testing.T) {
-	for i, e := range attainedEvents(t) {
-		if long.Leaves(i, 4) {
-			continue
-		}
+	for _, e := range Every(7, attainedEvents(t)) {
 		p, _, err := newProfile(e, 1e-12)
 		if err != nil {
 			t.Fatal(err)
@@ -127,7 +123,7 @@ func TestAttainedRefuses(t *testing.T) {
 // up to about 1e-3 for 45 runs.
 func TestTableOfWorstOrders(t *testing.T) {
 	run := Gaussian{NoiseMultiplier: 1 / 0.38198}
-	for i, c := range []struct {
+	for _, c := range Every(4, []struct {
 		mean            float64
 		event           func(k Repetitions) Event
 		bound, attained float64
@@ -143,10 +139,7 @@ func TestTableOfWorstOrders(t *testing.T) {
 		{1, func(k Repetitions) Event { return Baseline(k, run) }, 1.5970, 1.5970, 1e-3, "baseline"},
 		{1, func(k Repetitions) Event { return Variant1(0.1, k, run) }, 1.3882, 1.3882, 4e-4, "variant 1"},
 		{1, func(k Repetitions) Event { return Variant2(0.1, k, run) }, 1.4876, 1.4869, 4e-4, "variant 2"},
-	} {
-		if long.Leaves(i, 2) {
-			continue
-		}
+	}) {
 		e := c.event(Poisson{Mean: c.mean})
 		p, _, err := newProfile(e, 1e-12)
 		if err != nil {
@@ -182,10 +175,7 @@ func TestAttainedOfDrawsAndSequences(t *testing.T) {
 		"variant 2, drawn":         Variant2Of(0.2, k, drawn, MaxOver{Events: []Event{cheap, dear}}),
 		"variant 2, then two runs": Composed{Events: []Event{Variant2(0.2, k, dear), cheap, Gaussian{NoiseMultiplier: 5}}},
 	}
-	for i, name := range slices.Sorted(maps.Keys(plans)) {
-		if long.Leaves(i, 2) {
-			continue
-		}
+	for _, name := range Every(4, slices.Sorted(maps.Keys(plans))) {
 		e := plans[name]
 		best := mustEpsilon(t, e, 1e-5, Options{})
 		got, err := Attained(e, 1e-5)

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/internal/renyi"
 )
 
@@ -104,7 +103,7 @@ func TestZeroOptionsAreTheBestBounds(t *testing.T) {
 			return CalibrateSteps(1, 1e-5, o, func(steps int) Event { return DPSGD(0.1, 3, steps) })
 		},
 	} {
-		for _, orders := range []Orders{{}, {Low: 2, High: 32}} {
+		for _, orders := range Every(2, []Orders{{}, {Low: 2, High: 32}}) {
 			got, err := of(Options{Orders: orders})
 			want, wantErr := of(Options{Mode: Best, Orders: orders})
 			if !reflect.DeepEqual(got, want) || err != nil || wantErr != nil {
@@ -133,7 +132,7 @@ func smallestNoise(t *testing.T, p plan, noise, epsilon, delta float64) {
 
 // In mode Best a search with few evaluations finds the smallest noise that is enough.
 func TestSecantsFindTheNoise(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range Every(2, []struct {
 		variant        int
 		rate           float64
 		steps          int
@@ -145,7 +144,7 @@ func TestSecantsFindTheNoise(t *testing.T) {
 		{3, 0.0213, 1878, 0.05, 1e-5},
 		{3, 0.5, 10, 30, 1e-9},
 		{3, 1, 1, 0.3, 0.2},
-	} {
+	}) {
 		p := plan{rate: c.rate, steps: c.steps, mean: 15, q: 0.1, variant: c.variant}
 		evaluations := 0
 		event := func(noise float64) Event {
@@ -169,7 +168,7 @@ func TestSecantsFindTheNoise(t *testing.T) {
 // No less noise than a calibration finds is enough in mode Best either. At the first two settings groups of levels once
 // changed along the noise, so that 1e-3 less noise was enough.
 func TestCalibratedNoiseIsTheSmallest(t *testing.T) {
-	for i, c := range []struct {
+	for _, c := range Every(5, []struct {
 		plan           plan
 		epsilon, delta float64
 	}{
@@ -179,10 +178,7 @@ func TestCalibratedNoiseIsTheSmallest(t *testing.T) {
 		{plan{rate: 0.082, steps: 755, mean: 16, q: 0.083, variant: 2}, 0.43, 3e-8},
 		{plan{rate: 0.0078, steps: 4281, mean: 10.5, q: 0.42, variant: 1}, 7.9, 4e-7},
 		{plan{rate: 0.12, steps: 149, mean: 18.7, q: 0.1, variant: 0}, 2.36, 1e-6},
-	} {
-		if long.Leaves(i, 3) {
-			continue
-		}
+	}) {
 		noise, err := CalibrateNoise(c.epsilon, c.delta, Options{}, c.plan.withNoise)
 		if err != nil {
 			t.Fatal(err)

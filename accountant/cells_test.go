@@ -26,7 +26,7 @@ func TestNegativeShapesRiseWithSteps(t *testing.T) {
 
 // TestMoreStepsCostMore checks that no tuning run has a lower bound with more steps, except for the bound's errors.
 func TestMoreStepsCostMore(t *testing.T) {
-	long.Check(t, 5, func(t *rapid.T) {
+	long.Check(t, 3, func(t *rapid.T) {
 		shape, mean := rapid.Float64Range(-0.95, 2).Draw(t, "shape"), math.Exp(rapid.Float64Range(0.1, 5).Draw(t, "log mean"))
 		k, err := accountant.NegativeBinomial(shape, mean)
 		if err != nil {

@@ -26,7 +26,7 @@ func mustEpsilon(t failer, e Event, delta float64, o Options) float64 {
 // modes, and with deltas from privacy-loss distributions (rounded up to the digits that were published with it).
 func TestTheTable(t *testing.T) {
 	base := DPSGD(0.01, 2, 5000)
-	for _, c := range []struct {
+	for _, c := range Every(2, []struct {
 		mean   float64
 		event  func(k Repetitions) Event
 		bounds [3]float64 // paper, tight, with privacy-loss deltas (0: not published)
@@ -40,7 +40,7 @@ func TestTheTable(t *testing.T) {
 		{10, func(k Repetitions) Event { return Variant2(0.1, k, base) }, [3]float64{2.282, 2.129, 0}},
 		{15, func(k Repetitions) Event { return Variant2(0.1, k, base) }, [3]float64{2.914, 2.589, 0}},
 		{45, func(k Repetitions) Event { return Variant2(0.1, k, base) }, [3]float64{6.946, 6.133, 0}},
-	} {
+	}) {
 		e := c.event(Poisson{Mean: c.mean})
 		all, err := Bounds(e, 1e-5, Orders{})
 		if err != nil {
@@ -186,7 +186,7 @@ func TestInvalidEvents(t *testing.T) {
 
 // Hardly any noise at all is expensive, not a crash.
 func TestBestWithLittleNoise(t *testing.T) {
-	for _, noise := range []float64{1e-6, 1e-3, 0.01, 0.03, 0.05, 0.1, 0.2} {
+	for _, noise := range Every(3, []float64{1e-6, 1e-3, 0.01, 0.03, 0.05, 0.1, 0.2}) {
 		for _, e := range []Event{
 			DPSGD(0.0213, noise, 1878), DPSGD(1, noise, 3), DPSGD(1e-6, noise, 100),
 			Variant1(0.1, Poisson{Mean: 15}, DPSGD(0.0213, noise, 1878)),

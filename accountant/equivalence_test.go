@@ -198,13 +198,16 @@ func TestFormsOfARun(t *testing.T) {
 		steps int
 	}{{1, 1}, {1, 100}, {0.3, 1}, {0.3, 50}, {0.01, 2000}, {1e-4, 4000}}
 	for i, noise := range []float64{0.05, 0.1116, 0.2, 0.3, 0.5, 1, 2, 5, 50} {
-		if long.Leaves(i, 3) {
+		if long.Leaves(i, 4) {
 			continue
 		}
 		t.Run(fmt.Sprint("noise ", noise), func(t *testing.T) {
 			t.Parallel()
 			comparisons, next := 0, i
-			for _, run := range runs {
+			for k, run := range runs {
+				if long.Leaves(i/4+k, 2) {
+					continue
+				}
 				e := accountant.DPSGD(run.rate, noise, run.steps)
 				for _, mode := range modes {
 					simple := runEpsilons(t, e, mode)
@@ -256,7 +259,7 @@ func TestRegrouped(t *testing.T) {
 				{"sample of a sample", sampled(0.25, tuned), sampled(0.5, sampled(0.5, tuned))},
 				{"sample of a sampled step", sampled(0.5, sampled(rate/2, step)), sampled(rate/4, step)},
 			} {
-				if tried++; long.Leaves(tried-1, 3) {
+				if tried++; long.Leaves(tried-1, 5) {
 					continue
 				}
 				for range min(len(deltas), long.Times()) { // each in its turn

@@ -68,10 +68,10 @@ func deltasOf(t testing.TB, e Event, epsilons ...float64) []float64 {
 // larger of both divergences.
 func TestGroupOfStepsAgainstIntegration(t *testing.T) {
 	normal := func(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }
-	for _, c := range []struct {
+	for _, c := range Every(2, []struct {
 		rows int
 		g, s float64
-	}{{2, 0.02, 1}, {3, 0.3, 2}, {5, 0.01, 0.7}, {10, 0.0213, 2}, {4, 0.9, 3}, {4, 0.15, 1.5}, {40, 0.5, 30}, {7, 1e-4, 1}} {
+	}{{2, 0.02, 1}, {3, 0.3, 2}, {5, 0.01, 0.7}, {10, 0.0213, 2}, {4, 0.9, 3}, {4, 0.15, 1.5}, {40, 0.5, 30}, {7, 1e-4, 1}}) {
 		ratio, high := rowsRatio(c.rows, c.g, c.s), 12+float64(c.rows)/c.s
 		epsilons := []float64{0.01, 0.3, 1, 3}
 		for steps, h := range map[int]float64{1: 2e-3, 2: 1e-2} {
@@ -185,10 +185,10 @@ func TestGroupOfCoversAllGradients(t *testing.T) {
 // The tuning and the final run of one outcome each, where the truth is a sum of products of normal laws.
 func TestGroupOfVariantsAgainstIntegration(t *testing.T) {
 	once := TruncatedNegativeBinomial{Shape: 1, Success: 1} // K = 1
-	for _, c := range []struct {
+	for _, c := range Every(2, []struct {
 		rows int
 		q, s float64
-	}{{2, 0.1, 1}, {3, 0.5, 2}, {5, 0.02, 1.5}, {2, 0.9, 0.8}} {
+	}{{2, 0.1, 1}, {3, 0.5, 2}, {5, 0.02, 1.5}, {2, 0.9, 0.8}}) {
 		base := Gaussian{NoiseMultiplier: c.s}
 		weights := binomial(c.rows, c.q)
 		for name, v := range map[string]struct {
@@ -282,7 +282,7 @@ func TestGroupOfAllDataIsLessNoise(t *testing.T) {
 
 func TestGroupOfGrowsWithItsSize(t *testing.T) {
 	run := DPSGD(0.05, 4, 60)
-	for _, e := range []Event{run, Baseline(Poisson{Mean: 5}, run), Variant1(0.1, Poisson{Mean: 5}, run), Variant2(0.1, Poisson{Mean: 5}, run)} {
+	for _, e := range Every(2, []Event{run, Baseline(Poisson{Mean: 5}, run), Variant1(0.1, Poisson{Mean: 5}, run), Variant2(0.1, Poisson{Mean: 5}, run)}) {
 		epsilon, delta := 0.0, 0.0
 		for _, rows := range []int{1, 2, 4} {
 			group := GroupOf{Event: e, Size: rows}
@@ -368,13 +368,13 @@ func TestGroupOfGroupsIsTheProduct(t *testing.T) {
 
 // No rate, noise or size makes NaN, or a group that costs less than one row.
 func TestGroupOfIsRobust(t *testing.T) {
-	for _, c := range []struct {
+	for _, c := range Every(2, []struct {
 		rate, noise float64
 		rows, steps int
 	}{
 		{0, 1, 3, 5}, {1e-300, 1, 3, 5}, {1e-9, 1, 12, 50}, {1e-4, 0.2, 3, 2}, {1 - 1e-9, 2, 5, 3}, {1, 1, 2, 1}, {0.5, 0, 2, 1},
 		{0.5, 1e-5, 2, 2}, {0.5, 0.05, 9, 1}, {0.3, 1e3, 7, 50}, {0.3, 1e9, 7, 2}, {0.02, 20, MaxRows, 50}, {0.9, 60, MaxRows, 2}, {0.1, 1, 4, 0},
-	} {
+	}) {
 		e := DPSGD(c.rate, c.noise, c.steps)
 		one, err := Epsilon(e, 1e-5, Options{Orders: Orders{2, 32}})
 		if err != nil {

@@ -73,7 +73,7 @@ const inversionError = 1e-10
 func TestAgainstInversion(t *testing.T) {
 	comparisons := 0
 	for i, c := range readInversions(t) {
-		if long.Leaves(i, 3) {
+		if long.Leaves(i, 5) {
 			continue
 		}
 		least := mul(c.delta, real(1-inversionError))

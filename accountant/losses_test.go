@@ -56,12 +56,12 @@ func TestAgainstDPAccounting(t *testing.T) {
 
 // TestFinerGridsLowerTheBound checks that discretisation errs upwards: half the step never gives a larger bound.
 func TestFinerGridsLowerTheBound(t *testing.T) {
-	for _, e := range []Event{
+	for _, e := range Every(2, []Event{
 		DPSGD(0.0213, 1, 1878),
 		Baseline(Poisson{Mean: 15}, DPSGD(0.01, 2, 5000)),
 		Variant1(0.1, Poisson{Mean: 15}, DPSGD(0.01, 2, 5000)),
 		Variant2(0.1, Poisson{Mean: 15}, DPSGD(0.01, 2, 5000)),
-	} {
+	}) {
 		last := math.Inf(1)
 		for step := 4 * gridStep(e); step > gridStep(e)/3; step /= 2 {
 			r := newProfiler(pld.NewGrid(step, 1e-13))

@@ -63,7 +63,7 @@ func TestDrawnTrialsCostLess(t *testing.T) {
 	} {
 		for _, mode := range []Mode{Tight, Best} {
 			before := 0.0
-			for _, weight := range []float64{0, 0.1, 0.5, 0.9, 1} {
+			for _, weight := range Every(2, []float64{0, 0.1, 0.5, 0.9, 1}) {
 				drawn := OneOf{Events: []Event{cheap, dear}, Weights: []float64{1 - weight, weight}}
 				epsilon := mustEpsilon(t, plan(drawn, MaxOver{Events: []Event{cheap, dear}}), 1e-5, Options{Mode: mode})
 				if !(epsilon > before) {

@@ -120,7 +120,7 @@ func TestMonotone(t *testing.T) {
 // A plan that is worse than another costs at least what the other attains. Mode Best itself isn't monotone: its
 // discretization changes with the plan.
 func TestModesAreOrdered(t *testing.T) {
-	long.Check(t, 5, func(t *rapid.T) {
+	long.Check(t, 3, func(t *rapid.T) {
 		p := drawPlan(t)
 		delta := math.Pow(10, -float64(rapid.IntRange(3, 10).Draw(t, "delta")))
 		paper := mustEpsilon(t, p.event(), delta, Options{Mode: Paper})

@@ -14,7 +14,7 @@ func TestRoundedAway(t *testing.T) {
 	best := Options{Mode: Best}
 	for i, noise := range []float64{0.1, 0.15, 0.2, 0.25} {
 		for k, units := range []float64{1, 5, 8, 16, 64, 1000, 1e5} {
-			if long.Leaves(i+k, 3) {
+			if long.Leaves(i+k, 4) {
 				continue
 			}
 			rate := 1 - units*0x1p-53
@@ -51,7 +51,7 @@ func TestRoundedAway(t *testing.T) {
 	plan := Variant1(0.1, Poisson{15}, DPSGD(0.01, 2, 5000))
 	for i, epsilon := range []float64{690, 709, 710, 1e4, math.MaxFloat64} {
 		for k, e := range []Event{plan, Variant2(0.1, Poisson{15}, DPSGD(0.01, 2, 5000)), SubsetThenRest{1 - 0x1p-53, Gaussian{1}, Gaussian{2}}} {
-			if long.Leaves(i+k, 3) {
+			if long.Leaves(i+k, 4) {
 				continue
 			}
 			if g, err := Delta(e, epsilon, best); err != nil || !(g.Delta > 0 && g.Delta < 1e-20) {
