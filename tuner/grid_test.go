@@ -135,7 +135,7 @@ func anyGrid(t *rapid.T) Grid {
 // Another candidate never lowers the others' noise, except by the searches' rounding.
 func TestACandidateMoreNeverCostsLess(t *testing.T) {
 	long.SkipRace(t, "it runs nothing side by side")
-	rapid.Check(t, func(t *rapid.T) {
+	long.Check(t, 30, func(t *rapid.T) {
 		few := settings(rapid.SampledFrom([]Method{Baseline, Variant1, Variant2}).Draw(t, "method"), 5)
 		few.Space = anyGrid(t)
 		more := few
@@ -171,6 +171,9 @@ func TestCalibrateSteps(t *testing.T) {
 	long.SkipRace(t, "it runs nothing side by side")
 	methods(t, func(t *testing.T, m Method) {
 		for _, mode := range modes(m) {
+			if mode == accountant.Best && !long.Tests() { // package accountant has it too
+				continue
+			}
 			s := settings(m, 4)
 			s.Space = append(LearningRates(Candidate{SamplingRate: 0.05, NoiseMultiplier: 2, ClippingNorm: 1, Steps: 99}, 0.1, 1), LearningRates(Candidate{SamplingRate: 0.01, NoiseMultiplier: 2, ClippingNorm: 1}, 0.1, 1)...)
 			o := accountant.Options{Mode: mode}

@@ -107,10 +107,11 @@ func TestWithinFinalRateOfAList(t *testing.T) {
 // Rates of a list are at most 1, at any position.
 func TestListedRatesAreRates(t *testing.T) {
 	long.SkipRace(t, "it runs nothing side by side")
+	valid := searching(t, Variant1, listed())
 	for _, bad := range []float64{1.01, 0, -0.1, math.NaN(), math.Inf(1)} {
 		for at := range 2 {
-			s := searching(t, Variant1, listed())
-			r := s.Space.(Region)
+			s, r := valid, valid.Space.(Region)
+			r.SamplingRate.List = slices.Clone(r.SamplingRate.List)
 			r.SamplingRate.List[at] = bad
 			s.Space = r
 			if err := s.Validate(); err == nil {
