@@ -99,10 +99,14 @@ func subsetAccuracy(t *testing.T, data, test *train.Classification, seed uint64,
 }
 
 // The built-in data set is one that a CNN can learn and a linear model can't (package datasets tests the
-// latter): above 97 % without noise after 400 steps.
+// latter): above 97 % without noise after 400 steps, and above 90 % after 150.
 func TestCNNLearnsGlyphs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
+	}
+	steps, least := 150, 0.9
+	if long.Tests() {
+		steps, least = 400, 0.97
 	}
 	set, err := datasets.Open(t.Context(), "glyphs", datasets.Options{})
 	if err != nil {
@@ -116,7 +120,7 @@ func TestCNNLearnsGlyphs(t *testing.T) {
 	}
 	trainer, err := train.New(cpu.New(cpu.Options{}), n, data.Data, train.Settings{
 		Privacy: train.Privacy{
-			SamplingRate: 0.02, ClippingNorm: 1, Steps: 400, NominalSize: float64(data.Samples()),
+			SamplingRate: 0.02, ClippingNorm: 1, Steps: steps, NominalSize: float64(data.Samples()),
 		},
 		Optimizer: train.SGD(0.5),
 		Key:       key,
@@ -133,8 +137,8 @@ func TestCNNLearnsGlyphs(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("accuracy %.4f", accuracy)
-	if accuracy < 0.97 {
-		t.Errorf("accuracy %v, want above 0.97", accuracy)
+	if accuracy < least {
+		t.Errorf("accuracy %v, want above %v", accuracy, least)
 	}
 }
 
