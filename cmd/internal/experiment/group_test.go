@@ -227,7 +227,7 @@ func TestLoadFromChecks(t *testing.T) {
 		"model":      replaced(settings, "model", "mlp:3"),
 		"activation": append(slices.Clone(settings), "activation.scale=3"),
 		"data":       own(t),
-		"dataset":    {"model=linear"},
+		"dataset":    {"model=linear", "privacy.accounting=paper"},
 		"data ":      append(slices.Clone(settings), `data.clip={x: [-1, 1]}`),
 	} {
 		p := resolve(t, true, others...)

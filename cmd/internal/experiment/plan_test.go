@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/internal/datasets"
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
@@ -63,8 +64,11 @@ func TestMNISTNoiseIsTheReference(t *testing.T) {
 
 // The statement has the accountant's epsilon for the event of the plan.
 func TestStatementsAreThoseOfTheEvents(t *testing.T) {
-	for _, variant := range []string{"1", "2", "baseline"} {
+	for i, variant := range []string{"2", "1", "baseline"} {
 		e := experiment(t, "privacy.variant="+variant)
+		if long.Leaves(i, 3) {
+			e.Privacy.Accounting = "tight"
+		}
 		tuning, stated, err := planTuning(e, 1000)
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +112,7 @@ func TestPerformanceNeverChangesThePlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	long.Check(t, 40, func(t *rapid.T) {
 		changed := e
 		changed.Performance = settings.Performance{
 			Workers: rapid.IntRange(0, 1000).Draw(t, "workers"),
@@ -130,12 +134,15 @@ func TestEveryDatasetHasAPresetThatPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, info := range infos {
+	for i, info := range infos {
 		if info.Kind == datasets.KindWeights {
 			continue
 		}
 		name := info.Name
 		e := experiment(t, "dataset="+name)
+		if long.Leaves(i+1, 5) {
+			e.Privacy.Accounting = "paper" // the fastest
+		}
 		samples, err := Describe(e)
 		if err != nil {
 			t.Fatal(err)

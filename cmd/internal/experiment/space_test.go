@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -94,7 +95,7 @@ func checkSpace(t interface{ Errorf(string, ...any) }, e settings.Experiment, s 
 
 // Whatever is tuned, and however, the statement is the plan's, and the plan can be carried out.
 func TestSpacesAreStated(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	long.Check(t, 40, func(t *rapid.T) {
 		e, err := settings.Preset("glyphs")
 		if err != nil {
 			t.Fatal(err)
