@@ -65,7 +65,7 @@ func TestSeedsOfAttempts(t *testing.T) {
 // A run that another program began doesn't go on: that program may draw otherwise. It is kept aside.
 func TestAnotherProgram(t *testing.T) {
 	jobs, names := glyphs(1, Variant1)
-	s := open(t, t.TempDir(), Description{Scale: Scale{Epochs: 0.2, Trials: 1}, Jobs: names})
+	s := open(t, t.TempDir(), Description{Scale: Scale{Epochs: 0.1, Trials: 1}, Jobs: names})
 	ctx, cancel := context.WithCancel(t.Context())
 	e := cpu.New(cpu.Options{})
 	if err := carry(t, ctx, s, e, &quiet{working: func(float64) { cancel() }}); !errors.Is(err, context.Canceled) {

@@ -19,6 +19,7 @@ import (
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/long"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
@@ -129,7 +130,7 @@ func released(t *testing.T, dir string) map[string]string {
 // A campaign that has all its runs trains nothing.
 func TestCampaign(t *testing.T) {
 	seed := uint64(7)
-	jobs, names := glyphs(2, Single, Variant1, Baseline)
+	jobs, names := glyphs(min(2, long.Times()), Single, Variant1, Baseline)
 	d := Description{Scale: small, Seed: &seed, Jobs: names}
 	whole, cut := t.TempDir(), t.TempDir()
 	s := open(t, whole, d)
