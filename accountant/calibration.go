@@ -10,7 +10,8 @@ import (
 
 // CalibrateNoise returns the smallest noise multiplier whose event costs at most epsilon at delta, rounded up: the
 // event at the returned value has been evaluated and does not exceed epsilon. The value is within a relative 1e-9 of
-// the optimum in the Rényi modes. In mode Best, whose bounds jump by some 1e-7 of the noise, it is within 1e-6.
+// the optimum in the Rényi modes. In mode Best it is within 1e-6 of a point where the bounds cross epsilon: they jump by
+// up to 1e-5 of the noise, so there may be several.
 //
 // event must not cost more with more noise. The error wraps [ErrInfeasible] if no noise multiplier up to [MaxNoise] is
 // enough. This happens, for example, if epsilon is below the minimum that a finite set of orders can prove.
@@ -41,8 +42,8 @@ const (
 	// mostSecants is the maximum number of evaluations in a search by secants, mostNudges the maximum number of its
 	// results that are checked.
 	mostSecants, mostNudges = 16, 4
-	// jumpy is the difference of logarithms from which on the secant of a short step shows a jump, not a slope: where groups
-	// of cells change, bounds jump by up to 1e-5 of the noise.
+	// jumpy is the difference of logarithms from which on the secant of a short step shows a jump, not a slope: where
+	// groups of cells change, bounds jump by up to 1e-5 of the noise.
 	jumpy = 0.25
 )
 

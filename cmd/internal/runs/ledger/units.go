@@ -15,8 +15,8 @@ import (
 // let run i keep at most R_i of each unit. Its choice in a unit depends on its key and on that unit alone. So for every
 // key the rows kept of D' are those kept of D and at most R_i more, for which the pair of GroupOf R_i dominates the
 // run. A pair that dominates for every key dominates for a random one, since hockey-stick divergences are jointly
-// convex and the keys have the same law for D and D'. So each run's pair is for D and D', whatever its R_i is, and pairs
-// for the same neighbours compose, adaptively too (Zhu, Dong and Wang, 2022, Theorem 10).
+// convex and the keys have the same law for D and D'. So each run's pair is for D and D', whatever its R_i is, and
+// pairs for the same neighbours compose, adaptively too (Zhu, Dong and Wang, 2022, Theorem 10).
 func differ(all []Release) string {
 	for _, r := range all {
 		if r.Unit != all[0].Unit {
