@@ -10,8 +10,8 @@ import (
 
 // CalibrateNoise returns the smallest noise multiplier whose event costs at most epsilon at delta, rounded up: the
 // event at the returned value has been evaluated and does not exceed epsilon. The value is within a relative 1e-9 of
-// the optimum in the Rényi modes. In mode Best it is within 1e-6 of a point where the bounds cross epsilon: they jump by
-// up to 1e-5 of the noise, so there may be several.
+// the optimum in the Rényi modes. In mode Best it is within 1e-6 of a point where the bounds cross epsilon: they jump
+// by up to 1e-5 of the noise, so there may be several.
 //
 // event must not cost more with more noise. The error wraps [ErrInfeasible] if no noise multiplier up to [MaxNoise] is
 // enough. This happens, for example, if epsilon is below the minimum that a finite set of orders can prove.
