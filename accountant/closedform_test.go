@@ -363,7 +363,7 @@ func TestDeltaAgainstClosedForms(t *testing.T) {
 // TestManyPoints: bounds that are computed once for several points have about the values that the package returns at
 // each point, except at deltas far below the one that the bounds are sharp about.
 func TestManyPoints(t *testing.T) {
-	deltas, epsilons := []float64{0.3, 1e-5, 1e-14}, []float64{0, 1, 30, 2000}
+	deltas, epsilons := accountant.Every(2, []float64{0.3, 1e-5, 1e-14}), accountant.Every(2, []float64{0, 1, 30, 2000})
 	for _, e := range []accountant.Event{accountant.Gaussian{NoiseMultiplier: 1}, accountant.DPSGD(0.1, 1, 9), accountant.Variant1(0.3, accountant.Poisson{Mean: 3}, accountant.DPSGD(0.1, 2, 5))} {
 		for _, mode := range modes {
 			o := accountant.Options{Mode: mode}

@@ -32,7 +32,7 @@ func TestTuningOfGaussians(t *testing.T) {
 		t.Fatal(err)
 	}
 	epsilons := []float64{0.05, 0.3, 1, 3}
-	for _, k := range []Repetitions{Poisson{Mean: 0.3}, Poisson{Mean: 1}, Poisson{Mean: 15}, TruncatedPoisson{Rate: 2}, geometric, Binomial{30, 0.1}, Binomial{6, 0.9}, Binomial{2, 0.7}} {
+	for _, k := range Every(2, []Repetitions{Poisson{Mean: 0.3}, Poisson{Mean: 1}, Poisson{Mean: 15}, TruncatedPoisson{Rate: 2}, geometric, Binomial{30, 0.1}, Binomial{6, 0.9}, Binomial{2, 0.7}}) {
 		for _, noise := range Every(2, []float64{0.8, 3, 20}) {
 			nodes, width := midpoints(-14*noise, 14*noise+1, 12000)
 			with, without := bestGaussian(k, 1, noise, nodes), bestGaussian(k, 0, noise, nodes)

@@ -200,7 +200,7 @@ func TestSeenFaults(t *testing.T) {
 				for _, mode := range modes {
 					p.event, p.options.Mode = c.event, mode
 					for n, call := range calls {
-						if mode == accountant.Best && call.name != "RDP" && long.Leaves(k+n, 2) {
+						if mode == accountant.Best && call.name != "RDP" && long.Leaves(k/2+n, 2) {
 							continue
 						}
 						// Bounds covers Epsilon in all modes at once; calibrations take many calls.
