@@ -259,7 +259,7 @@ func TestRegrouped(t *testing.T) {
 				{"sample of a sample", sampled(0.25, tuned), sampled(0.5, sampled(0.5, tuned))},
 				{"sample of a sampled step", sampled(0.5, sampled(rate/2, step)), sampled(rate/4, step)},
 			} {
-				if tried++; long.Leaves(tried-1, 5) {
+				if tried++; long.Leaves(tried-1, 7) {
 					continue
 				}
 				for range min(len(deltas), long.Times()) { // each in its turn

@@ -104,10 +104,6 @@ func TestCNNLearnsGlyphs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	steps, least := 150, 0.9
-	if long.Tests() {
-		steps, least = 400, 0.97
-	}
 	set, err := datasets.Open(t.Context(), "glyphs", datasets.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +116,7 @@ func TestCNNLearnsGlyphs(t *testing.T) {
 	}
 	trainer, err := train.New(cpu.New(cpu.Options{}), n, data.Data, train.Settings{
 		Privacy: train.Privacy{
-			SamplingRate: 0.02, ClippingNorm: 1, Steps: steps, NominalSize: float64(data.Samples()),
+			SamplingRate: 0.02, ClippingNorm: 1, Steps: min(400, 150*long.Times()), NominalSize: float64(data.Samples()),
 		},
 		Optimizer: train.SGD(0.5),
 		Key:       key,
@@ -137,8 +133,8 @@ func TestCNNLearnsGlyphs(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("accuracy %.4f", accuracy)
-	if accuracy < least {
-		t.Errorf("accuracy %v, want above %v", accuracy, least)
+	if accuracy < 0.9 || long.Tests() && accuracy < 0.97 {
+		t.Errorf("accuracy %v is too low", accuracy)
 	}
 }
 

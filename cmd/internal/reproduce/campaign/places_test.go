@@ -157,7 +157,7 @@ func TestStatusOfOrphans(t *testing.T) {
 func TestRunsThatCannotGoOn(t *testing.T) {
 	jobs, names := glyphs(1, Variant1)
 	e := cpu.New(cpu.Options{})
-	for i, c := range []struct {
+	for _, c := range []struct {
 		name  string
 		spoil func(path string) error
 		stops bool
@@ -170,12 +170,9 @@ func TestRunsThatCannotGoOn(t *testing.T) {
 			text, failed := json.Marshal(kept)
 			return errors.Join(err, failed, os.WriteFile(path, text, 0o600))
 		}, false},
-		{"damaged", func(path string) error { return os.WriteFile(path, []byte("{"), 0o600) }, false},
 		{"unreadable", func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) }, true},
-	} {
-		if long.Leaves(i, 2) {
-			continue
-		}
+		{"damaged", func(path string) error { return os.WriteFile(path, []byte("{"), 0o600) }, false},
+	}[:min(3, 1+long.Times())] {
 		t.Run(c.name, func(t *testing.T) {
 			s := open(t, t.TempDir(), Description{Scale: small, Jobs: names})
 			ctx, cancel := context.WithCancel(t.Context())
