@@ -86,7 +86,7 @@ func TestAttainedAtItsEnds(t *testing.T) {
 	plans["Gaussians, hardly any"] = Baseline(Binomial{5, 1e-4}, Gaussian{1})
 	plans["Gaussians, many"] = Baseline(Poisson{1e6}, Gaussian{1})
 	for i, name := range slices.Sorted(maps.Keys(plans)) {
-		if long.Leaves(i, 3) {
+		if long.Leaves(i, 5) {
 			continue
 		}
 		e, deltas := plans[name], []float64{1e-30, 1e-5}
