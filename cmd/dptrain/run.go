@@ -186,9 +186,7 @@ func printResult(w io.Writer, of execution.Result) {
 	}
 	pairs := release.Facts{{cmp.Or(string(r.Score.Metric), "score"), score}}
 	if e := of.Outcome.Evaluation; e != nil && len(e.Classes) == 2 {
-		for _, fact := range e.Facts()[2:] { // without rows and accuracy
-			pairs = append(pairs, fact)
-		}
+		pairs = append(pairs, e.Facts()[2:]...) // without rows and accuracy
 	}
 	if v.Warning != "" {
 		pairs.Add("warning", v.Warning)
