@@ -17,6 +17,15 @@ type Overlap struct {
 	// independent. It is the share of private rows that equal another private row, plus the uncertainty of that share.
 	Chance float64
 	Copy   bool // whether the files hold the same rows in the same order, which chance doesn't explain
+
+	Repeated Repeats // in the private file
+}
+
+// Repeats counts the rows of a file that equal another of its rows in every value and in the label.
+type Repeats struct {
+	Rows        int // that equal another one
+	Different   int // among these
+	Least, Most int // how often each of these occurs
 }
 
 // fewRows is the minimum number of different rows for which chance can't explain the same order in two files.
@@ -45,12 +54,12 @@ func (o Overlap) Many() bool {
 // [Testing]. It compares hashes of 64 bits, so two different rows count as equal with probability 2⁻⁶⁴. If either has
 // no rows, no row is shared.
 func (s *Schema) Overlap(private, public *Samples) Overlap {
-	if private.N == 0 || public.N == 0 {
-		return Overlap{Private: private.N, Public: public.N}
+	o := Overlap{Private: private.N, Public: public.N}
+	if private.N == 0 {
+		return o
 	}
 	seed := maphash.MakeSeed()
 	a, b := s.hashes(private, seed), s.hashes(public, seed)
-	o := Overlap{Private: private.N, Public: public.N}
 	same := slices.Equal(a, b)
 	order := 1.0
 	if same {
@@ -59,8 +68,9 @@ func (s *Schema) Overlap(private, public *Samples) Overlap {
 	slices.Sort(a)
 	slices.Sort(b)
 
-	repeated := repeats(a).Rows
-	o.Chance = min(1, (float64(repeated)+2*math.Sqrt(float64(repeated))+1)/float64(len(a)))
+	o.Repeated = repeats(a)
+	repeated := float64(o.Repeated.Rows)
+	o.Chance = min(1, (repeated+2*math.Sqrt(repeated)+1)/float64(len(a)))
 	for i, h := range b {
 		if i == 0 || h != b[i-1] {
 			o.Distinct++
@@ -73,25 +83,7 @@ func (s *Schema) Overlap(private, public *Samples) Overlap {
 	return o
 }
 
-// Repeats counts the rows of a file that equal another of its rows in every value and in the label. It is as private as
-// the file.
-type Repeats struct {
-	Rows        int // that equal another one
-	Different   int // among these
-	Least, Most int // how often each of these occurs
-}
-
-// Repeated returns the repeated rows of samples that were read with [Training]. It compares hashes as [Schema.Overlap]
-// does.
-func (s *Schema) Repeated(rows *Samples) Repeats {
-	if rows.N == 0 {
-		return Repeats{}
-	}
-	hashes := s.hashes(rows, maphash.MakeSeed())
-	slices.Sort(hashes)
-	return repeats(hashes)
-}
-
+// repeats counts the equal ones among sorted hashes.
 func repeats(sorted []uint64) (r Repeats) {
 	for from, to := 0, 0; from < len(sorted); from = to {
 		for to < len(sorted) && sorted[to] == sorted[from] {
@@ -130,7 +122,7 @@ func sameOrder(rows []uint64) float64 {
 
 // hashes returns one hash for each row.
 func (s *Schema) hashes(rows *Samples, seed maphash.Seed) []uint64 {
-	width := len(rows.Values) / rows.N
+	width := len(rows.Values) / max(1, rows.N)
 	out := make([]uint64, rows.N)
 	var h maphash.Hash
 	h.SetSeed(seed)

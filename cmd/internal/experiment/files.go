@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -195,15 +196,10 @@ func (f *ownFiles) load(ctx context.Context, d settings.Data, s Samples, progres
 	if units.count(private.N) != s.Train {
 		return loaded{}, inputf("%s: %s rows, and the plan is for %s; run again when nothing writes to the file", d.Train, release.Grouped(private.N), release.Grouped(s.Train))
 	}
-	overlap, shared := "", 0.0
-	if public != nil {
-		o := schema.Overlap(private, public)
-		if overlap, err = checkOverlap(d, o); err != nil {
-			return loaded{}, err
-		}
-		if o.Public > 0 {
-			shared = float64(o.Shared) / float64(o.Public)
-		}
+	rows := schema.Overlap(private, cmp.Or(public, &table.Samples{}))
+	overlap, err := checkOverlap(d, rows)
+	if err != nil {
+		return loaded{}, err
 	}
 	training, err := labelled(schema, private, privateTokens)
 	if err != nil {
@@ -225,7 +221,7 @@ func (f *ownFiles) load(ctx context.Context, d settings.Data, s Samples, progres
 	if err != nil {
 		return loaded{}, err
 	}
-	return loaded{units: units, train: training.Inputs(), test: test, whole: training, privateWarning: overlap, oddities: oddities(schema, private, shared), identity: ledger.OfFile(filepath.Base(d.Train), s.Train, content), model: release.Model{
+	return loaded{units: units, train: training.Inputs(), test: test, whole: training, privateWarning: overlap, oddities: oddities(schema, private, rows), identity: ledger.OfFile(filepath.Base(d.Train), s.Train, content), model: release.Model{
 		Shape: schema.Shape, Vocabulary: privateTokens.size(), Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
 	}}, nil
 }
@@ -233,9 +229,10 @@ func (f *ownFiles) load(ctx context.Context, d settings.Data, s Samples, progres
 // oddities says what is odd about the private rows: many more equal ones than the share of public rows that equal one
 // of them explains, as in an oversampled file, and columns whose numbers often lie beyond the clip constants, as in
 // another unit. It is private.
-func oddities(s *table.Schema, private *table.Samples, shared float64) (notes []string) {
+func oddities(s *table.Schema, private *table.Samples, o table.Overlap) (notes []string) {
 	const muchRepeated, muchClipped = 0.1, 0.1
-	if r := s.Repeated(private); float64(r.Rows)/float64(private.N)-shared >= muchRepeated {
+	shared := float64(o.Shared) / float64(max(1, o.Public))
+	if r := o.Repeated; float64(r.Rows)/float64(private.N)-shared >= muchRepeated {
 		times := fmt.Sprint(r.Most)
 		if r.Least < r.Most {
 			times = fmt.Sprintf("%d to %d", r.Least, r.Most)
