@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// arrayOf returns the array of which a name such as x[3] means a value, or "" for another name.
-func arrayOf(name string) string {
+// ArrayOf returns the array of which a name such as x[3] means a value, or "" for another name.
+func ArrayOf(name string) string {
 	rest, ok := strings.CutSuffix(name, "]")
 	if i := strings.LastIndexByte(rest, '['); ok && i > 0 {
 		if _, err := strconv.ParseUint(rest[i+1:], 10, 24); err == nil {
@@ -24,7 +24,7 @@ func arrayOf(name string) string {
 func arraysOf(names []string) map[string]bool {
 	arrays := map[string]bool{}
 	for _, name := range names {
-		arrays[arrayOf(name)] = true
+		arrays[ArrayOf(name)] = true
 	}
 	delete(arrays, "")
 	return arrays
@@ -54,21 +54,14 @@ func (o Options) named() []string {
 		slices.Collect(maps.Keys(o.Missing)), slices.Collect(maps.Keys(o.Clip)), slices.Collect(maps.Keys(o.Scale)))
 }
 
-// spread is the mean and the range of numbers.
-type spread struct{ low, high, sum, n float64 }
-
-// spreads are those of each value of an array of one axis a row.
-type spreads []spread
+// spreads summarise each value of an array of one axis a row.
+type spreads []moments
 
 // add adds the values of a row, which may be longer.
 func (s spreads) add(row []cell) {
 	for i := range s {
 		if x, ok := row[i].value(); ok {
-			v := &s[i]
-			if v.n == 0 {
-				v.low, v.high = x, x
-			}
-			v.low, v.high, v.sum, v.n = min(v.low, x), max(v.high, x), v.sum+x, v.n+1
+			s[i].take(x)
 		}
 	}
 }
@@ -79,19 +72,19 @@ func (s spreads) unlike() bool {
 	const narrow, mostly = 0.1, 0.1
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range s {
-		if v.n > 0 {
+		if v.numbers > 0 {
 			low, high = min(low, v.low), max(high, v.high)
 		}
 	}
 	varying, wide := 0, 0
 	for _, v := range s {
-		mean, width := v.sum/v.n, v.high-v.low
+		width := v.high - v.low
 		switch {
 		case !(width > 0):
 			continue
 		case width >= narrow*(high-low):
 			wide++
-		case min(mean-low, high-mean) > mostly*width:
+		case min(v.mean-low, high-v.mean) > mostly*width:
 			return true
 		}
 		varying++

@@ -27,7 +27,7 @@ func oddArrays(t *testing.T, more map[string]string) string {
 	return npz(t, zip.Deflate, arrays)
 }
 
-// Each value of an array may have constants of its own, and what nobody learns from needn't be readable.
+// Each value of an array may have constants of its own. An array from which nothing is learned may be unreadable.
 func TestOddArrays(t *testing.T) {
 	path := put(t, "x.npz", oddArrays(t, nil))
 	o := Options{Label: "y", Ignore: []string{"day", "x[2]"}, Scale: map[string][2]float64{"x[1]": {100, 100}, "x": {1, 1}}, Clip: map[string][2]float64{"x[1]": {0, 600}}}
@@ -105,17 +105,17 @@ func TestDescribedArrays(t *testing.T) {
 
 // Pixels are alike, also where those at the edges are mostly black, and a column of another unit isn't.
 func TestUnlikeValues(t *testing.T) {
-	edge, pixel := spread{0, 9, 9, 1000}, spread{0, 255, 99000, 1000}
+	edge, pixel := moments{1000, 0, 9, 0.009, 0}, moments{1000, 0, 255, 99, 0}
 	for name, c := range map[string]struct {
 		of   spreads
 		want bool
 	}{
-		"pixels":    {spreads{pixel, edge, {0, 250, 9000, 100}, {0, 0, 0, 100}}, false},
-		"a million": {spreads{{0, 1, 50, 100}, {0, 1, 50, 100}, {0, 1e6, 5e7, 100}}, true},
-		"a tiny":    {spreads{{0, 1, 50, 100}, {0, 1, 50, 100}, {0, 1e-3, 5e-2, 100}}, true},
-		"a year":    {spreads{pixel, pixel, {100, 101, 10050, 100}}, true},
+		"pixels":    {spreads{pixel, edge, {100, 0, 250, 90, 0}, {100, 0, 0, 0, 0}}, false},
+		"a million": {spreads{{100, 0, 1, 0.5, 0}, {100, 0, 1, 0.5, 0}, {100, 0, 1e6, 500000, 0}}, true},
+		"a tiny":    {spreads{{100, 0, 1, 0.5, 0}, {100, 0, 1, 0.5, 0}, {100, 0, 1e-3, 0.0005, 0}}, true},
+		"a year":    {spreads{pixel, pixel, {100, 100, 101, 100.5, 0}}, true},
 		"rare":      {spreads{pixel, edge, edge, edge}, true},
-		"constant":  {spreads{{5, 5, 5, 1}, {7, 7, 7, 1}}, false},
+		"constant":  {spreads{{1, 5, 5, 5, 0}, {1, 7, 7, 7, 0}}, false},
 		"none":      {nil, false},
 	} {
 		if got := c.of.unlike(); got != c.want {

@@ -80,7 +80,7 @@ func (f *File) describe(ignore, parts []string) (d Description, unlike []string,
 		most := min(max(maxKept/len(fields), minKept), maxKeptOfOne)
 		for i, f := range fields {
 			if columns[i] = newSumming(f, most); len(f.shape) == 1 && f.shape[0] <= maxDescribed {
-				ranges[i] = make([]spread, f.width())
+				ranges[i] = make(spreads, f.width())
 			}
 			switch {
 			case f.cited != "":

@@ -116,7 +116,7 @@ func namesOf(fields []field) []string {
 func (o Options) checkNames(names []string, has, it string) error {
 	known := indexOf(names)
 	for _, name := range names {
-		known[arrayOf(name)] = 0
+		known[ArrayOf(name)] = 0
 	}
 	for _, uses := range []struct {
 		option string
@@ -132,7 +132,7 @@ func (o Options) checkNames(names []string, has, it string) error {
 			if constants && name == All || uses.option == "text" && name == "" {
 				continue
 			}
-			if _, ok := known[name]; !ok && !slices.Contains(o.Ignore, arrayOf(name)) {
+			if _, ok := known[name]; !ok && !slices.Contains(o.Ignore, ArrayOf(name)) {
 				return optionf(uses.option, "%s no column %q; %s %s", has, name, it, listed(names))
 			}
 			if _, also := o.Categories[name]; also && constants {
@@ -158,7 +158,7 @@ func (o Options) column(f field) (Column, error) {
 	c.Clip, c.Scale = o.constants(f.name, true)
 	m, ok := o.Missing[f.name]
 	if !ok {
-		m, ok = o.Missing[arrayOf(f.name)]
+		m, ok = o.Missing[ArrayOf(f.name)]
 	}
 	if ok {
 		m.Words = slices.Clone(m.Words)
@@ -172,7 +172,7 @@ func (o Options) constants(name string, all bool) (clip *Range, scale *Scale) {
 	of := func(m map[string][2]float64) ([2]float64, bool) {
 		v, ok := m[name]
 		if !ok {
-			v, ok = m[arrayOf(name)]
+			v, ok = m[ArrayOf(name)]
 		}
 		if !ok && all {
 			v, ok = m[All]

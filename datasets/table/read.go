@@ -96,7 +96,7 @@ func (s *Schema) Count(f *File) (n int, err error) {
 func (s *Schema) wanted(use Use) func(string) bool {
 	names := map[string]bool{s.Label.Name: use != Predicting}
 	for _, c := range s.Columns {
-		names[c.Name], names[arrayOf(c.Name)] = true, true
+		names[c.Name], names[ArrayOf(c.Name)] = true, true
 	}
 	delete(names, "")
 	return func(name string) bool { return names[name] }
@@ -139,7 +139,7 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 	for i, c := range s.Columns {
 		names[i] = c.Name
 	}
-	fields = split(fields, names)
+	fields, e.names = split(fields, names), append(names, s.Label.Name)
 	at, starts, byName := 0, make([]int, len(fields)), make(map[string]int, len(fields))
 	for i, f := range fields {
 		starts[i], byName[f.name] = at, i
@@ -177,7 +177,7 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 		if i, ok := p.index[All]; ok {
 			p.other = i
 		}
-		e.columns, e.names = append(e.columns, p), append(e.names, c.Name)
+		e.columns = append(e.columns, p)
 		if c.Text == nil {
 			e.width += c.width()
 		}
@@ -193,7 +193,6 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.names = append(e.names, s.Label.Name)
 	e.label = &labelReader{Label: s.Label, at: start, index: indexOf(canonicals(s.Label.Classes)), use: use}
 	return e, nil
 }

@@ -32,7 +32,7 @@ func leftOut(d settings.Data, s *table.Schema, columns []string) (l release.Left
 	known := map[string]bool{"": true, s.Label.Name: true}
 	for _, c := range s.Columns {
 		known[c.Name] = true
-		array, _, _ := strings.Cut(c.Name, "[") // of which x[3] is a value
+		array := table.ArrayOf(c.Name)
 		known[array] = known[array] || !slices.Contains(d.Ignore, array)
 	}
 	for _, name := range slices.Concat(columns, d.Ignore, []string{d.Unit}) {
