@@ -103,8 +103,8 @@ const (
 //   - Amounts would be equal more often: there is too little room between the lowest and the highest. Of n amounts at
 //     least n(n-1)/2 pairs divided by that room are equal on average; with 7, none is in one of 1,000 tables.
 //   - They all have nearly the same number of digits, 9 or more.
-//   - They all have the same number, 6 or more, are all different and lie evenly, as amounts of one size don't. With
-//     fewer than 200 rows nobody can tell.
+//   - They all have the same number, 6 or more, are all different and lie evenly, as amounts of one size don't. Fewer
+//     than 200 rows are too few for that.
 func (s *summing) ids() bool {
 	n, equal := float64(s.counted), float64(s.counted-len(s.different))
 	pairs := n * (n - 1) / 2 / (s.high - s.low + 1)

@@ -84,7 +84,7 @@ func TestUselessColumns(t *testing.T) {
 	}
 }
 
-// Ids of 7 digits are told from amounts of 7 digits by their even spread, if there are enough rows.
+// Numbers of 7 digits are ids if they are spread evenly over enough rows, and otherwise amounts.
 func TestLongIDs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	even := func(int) string { return fmt.Sprint(1e6 + r.IntN(9e6)) }

@@ -38,6 +38,14 @@ var kinds = []func(t *rapid.T, row int) string{
 	func(t *rapid.T, _ int) string { return fmt.Sprint(1e300 * rapid.Float64Range(0, 1).Draw(t, "huge")) },
 }
 
+// written writes a file and opens it.
+func written(path, text string) (*table.File, error) {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	return table.Open(path)
+}
+
 // Whatever a public table is like, the suggested settings can be resolved, and read the table that they were read off.
 func TestSuggestedSettingsReadTheTable(t *testing.T) {
 	dir := t.TempDir()
@@ -65,10 +73,7 @@ func TestSuggestedSettingsReadTheTable(t *testing.T) {
 		if err := w.WriteAll(records); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		file, err := table.Open(path)
+		file, err := written(path, text.String())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,17 +124,14 @@ func TestSuggestedSettingsReadTheTable(t *testing.T) {
 	})
 }
 
-// What a person should decide is noted, and columns that aren't learned from are told by their reasons.
+// Notes say what a person should decide. Columns that nothing is learned from are listed with the reasons.
 func TestNotes(t *testing.T) {
 	text := "patient,sex,bmi,case,a\x1b,when,code,y\n"
 	for i := range 40 {
 		text += fmt.Sprintf("p%d,%s,%s,%d,%q,2024-01-%02d,%03d,%s\n", i/2, []string{"F", "M", "f", "m"}[i%4], []string{"-9999", "21.5", "30", "25.5"}[min(i%20, 3)], 712345+i*i*7919%61001, "x, y: z", 1+i%28, i%3, []string{"no", "yes"}[i%2])
 	}
 	path := filepath.Join(t.TempDir(), "x.csv")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file, err := table.Open(path)
+	file, err := written(path, text)
 	if err != nil {
 		t.Fatal(err)
 	}
