@@ -1,6 +1,9 @@
 package compile
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // reverser emits the backward pass of a traced cost.
 type reverser struct {
@@ -36,7 +39,7 @@ func (r *reverser) nameOf(id ID) string {
 	if name := r.prog.Values[id].Name; name != "" {
 		return name
 	}
-	return id.String()
+	return fmt.Sprintf("%%%d", int(id))
 }
 
 // reverse emits the backward pass from the cost's terms, and the reductions of all parameters.
