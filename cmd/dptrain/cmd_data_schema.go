@@ -2,11 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/dptrain/dptrain/cmd/internal/suggest"
 	"github.com/dptrain/dptrain/cmd/internal/term"
@@ -79,9 +76,5 @@ func runDataSchema(g *global, opts schemaOptions) error {
 	if err != nil {
 		return err
 	}
-	var settings any // with the keys of a settings file, of which this is one
-	if err := yaml.Unmarshal([]byte(text), &settings); err != nil {
-		return fmt.Errorf("write settings: %w", err)
-	}
-	return g.Print(settings, func(w io.Writer) { fmt.Fprint(w, text) })
+	return g.printSettings(text)
 }

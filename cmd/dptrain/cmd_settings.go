@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/dptrain/dptrain/cmd/internal/flags"
 	"github.com/dptrain/dptrain/cmd/internal/release"
@@ -48,18 +49,20 @@ func runSettings(g *global, opts settingsOptions) error {
 	if err != nil {
 		return err
 	}
-	encode := e.YAML
-	if g.JSON {
-		encode = e.JSON
-	}
-	text, err := encode()
+	text, err := e.YAML()
 	if err != nil {
 		return err
 	}
-	if _, err := g.Out.Write(text); err != nil {
+	return g.printSettings(string(text))
+}
+
+// printSettings prints a settings file. With --json it has the same keys; JSON is YAML too, so --config takes both.
+func (g *global) printSettings(text string) error {
+	var settings any
+	if err := yaml.Unmarshal([]byte(text), &settings); err != nil {
 		return fmt.Errorf("print settings: %w", err)
 	}
-	return nil
+	return g.Print(settings, func(w io.Writer) { fmt.Fprint(w, text) })
 }
 
 // presetLine is a line of the list of presets.

@@ -1,6 +1,7 @@
-package settings
+package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -9,12 +10,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/cmd/internal/engines"
+	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/cmd/internal/ui"
 )
 
 // Every preset has the same keys and values in JSON as in YAML, and resolves to the same settings.
-func TestJSON(t *testing.T) {
-	for _, name := range Presets() {
-		e, err := Preset(name)
+func TestSettingsAsJSON(t *testing.T) {
+	for _, name := range settings.Presets() {
+		e, err := settings.Preset(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,15 +29,15 @@ func TestJSON(t *testing.T) {
 }
 
 // The same holds for a settings file with columns and classes of any characters.
-func TestJSONOfAnyNames(t *testing.T) {
+func TestSettingsAsJSONWithAnyNames(t *testing.T) {
 	name := rapid.StringMatching(`[ -~é猫\t"\\<&]{0,6}[a-z0-9]`)
 	rapid.Check(t, func(t *rapid.T) {
-		e, err := Preset(Files)
+		e, err := settings.Preset(settings.Files)
 		if err != nil {
 			t.Fatal(err)
 		}
 		column := name.Draw(t, "column")
-		e.Data = Data{
+		e.Data = settings.Data{
 			Train: "a.csv", Test: "b.csv", Label: strings.TrimSpace(name.Draw(t, "label")),
 			Classes:    rapid.SliceOfNDistinct(name, 2, 4, rapid.ID).Draw(t, "classes"),
 			Categories: map[string][]string{column: {"1", "yes", "null", name.Draw(t, "category")}},
@@ -44,15 +50,18 @@ func TestJSONOfAnyNames(t *testing.T) {
 func checkJSON(t interface {
 	Fatal(...any)
 	Errorf(string, ...any)
-}, e Experiment) {
-	text, err := e.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+}, e settings.Experiment) {
 	asYAML, err := e.YAML()
 	if err != nil {
 		t.Fatal(err)
 	}
+	var out bytes.Buffer
+	g := newGlobal(engines.NVIDIA, &term.Output{To: &out}, &out, ui.Screen{})
+	g.JSON = true
+	if err := g.printSettings(string(asYAML)); err != nil {
+		t.Fatal(err)
+	}
+	text := out.Bytes()
 	var got, want any
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
@@ -63,7 +72,7 @@ func checkJSON(t interface {
 	if want = floats(want); !reflect.DeepEqual(got, want) {
 		t.Errorf("%s: (-want +got)\n%s", e.Preset, cmp.Diff(want, got))
 	}
-	resolved, err := Resolve(File{Text: text}, nil)
+	resolved, err := settings.Resolve(settings.File{Text: text}, nil)
 	if err != nil || !cmp.Equal(resolved, e) {
 		t.Errorf("%s: %v\n%s", e.Preset, err, cmp.Diff(e, resolved))
 	}
