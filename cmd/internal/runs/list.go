@@ -37,14 +37,14 @@ func Open(dir string) (Info, error) {
 		i.Record = &record
 	}
 	if m.Stage != Finished && m.Stage != Failed {
-		i.Running = locked(filepath.Join(dir, privateName, lockName))
+		i.Running = Locked(filepath.Join(dir, privateName, lockName))
 	}
 	return i, nil
 }
 
-// locked reports whether a process holds a lock. If none does, locked takes the lock for a moment.
-func locked(path string) bool {
-	if _, err := os.Stat(path); err != nil {
+// Locked reports whether a process, perhaps this one, holds a lock. If none does, Locked takes the lock for a moment.
+func Locked(path string) bool {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
 	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
@@ -76,7 +76,7 @@ func List(store string) ([]Info, error) {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		if ended := info.Stage == Finished || info.Stage == Failed; ended && !locked(filepath.Join(dir, privateName, lockName)) {
+		if ended := info.Stage == Finished || info.Stage == Failed; ended && !Locked(filepath.Join(dir, privateName, lockName)) {
 			_ = sweep(dir) // Leftovers has what stays, as in a folder that can't be written
 		}
 		found = append(found, info)
@@ -101,7 +101,7 @@ func Leftovers(store string) ([]string, error) {
 	for _, e := range entries {
 		dir := filepath.Join(store, e.Name())
 		if e.IsDir() && partial(dir) {
-			if !locked(filepath.Join(dir, privateName, lockName)) {
+			if !Locked(filepath.Join(dir, privateName, lockName)) {
 				found = append(found, dir)
 			}
 			continue

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -232,22 +233,27 @@ func (r *Run) takeLock() error {
 	if info, err := os.Lstat(r.private(lockName)); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("lock the run in %s: its lock is no file", r.dir)
 	}
-	r.lock = flock.New(r.private(lockName))
-	taken, err := r.lock.TryLock()
-	for range 10 { // Open may hold it for a moment
-		if taken || err != nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-		taken, err = r.lock.TryLock()
+	var err error
+	r.lock, err = Lock(r.private(lockName))
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("the run in %s %w", r.dir, ErrRuns)
 	}
 	if err != nil {
 		return fmt.Errorf("lock the run in %s: %w", r.dir, err)
 	}
-	if !taken {
-		return fmt.Errorf("the run in %s %w", r.dir, ErrRuns)
-	}
 	return nil
+}
+
+// Lock takes the lock in a file. The error wraps [context.DeadlineExceeded] if a process holds it for longer than
+// [Locked] does.
+func Lock(path string) (*flock.Flock, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	lock := flock.New(path)
+	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
 }
 
 // Release lets other processes take over the run. Finish, Stop, Fail and Discard do it too.

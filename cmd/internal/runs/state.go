@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -54,13 +55,9 @@ func (r *Run) Reserve(bytes int64) (err error) {
 	if err != nil {
 		return fmt.Errorf("reserve space: %w", err)
 	}
-	// Random-looking content, lest the file system store zeros as a hole or compress them.
+	// Random content, lest the file system store zeros as a hole or compress them.
 	block := make([]byte, 1<<16)
-	word := uint64(1)
-	for i := range block {
-		word = word*6364136223846793005 + 1442695040888963407
-		block[i] = byte(word >> 56)
-	}
+	rand.Read(block) // it never fails
 	for left := bytes; left > 0 && err == nil; left -= int64(len(block)) {
 		_, err = file.Write(block[:min(left, int64(len(block)))])
 	}

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2/maybe"
@@ -100,20 +100,12 @@ func Open(dir string, d Description) (_ *Store, err error) {
 	if err := os.MkdirAll(filepath.Join(dir, runsName), 0o755); err != nil {
 		return nil, fmt.Errorf("campaign: %w", err)
 	}
-	lock := flock.New(filepath.Join(dir, lockName))
-	taken, err := lock.TryLock()
-	for range 10 { // Working may hold it for a moment
-		if taken || err != nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-		taken, err = lock.TryLock()
+	lock, err := runs.Lock(filepath.Join(dir, lockName))
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("%w in %s; wait for it, or give another folder by --out", ErrBusy, dir)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("lock the campaign in %s: %w", dir, err), lock.Close())
-	}
-	if !taken {
-		return nil, errors.Join(fmt.Errorf("%w in %s; wait for it, or give another folder by --out", ErrBusy, dir), lock.Close())
+		return nil, fmt.Errorf("lock the campaign in %s: %w", dir, err)
 	}
 	defer func() {
 		if err != nil {
@@ -148,20 +140,8 @@ func (s *Store) write() error {
 	return maybe.WriteFile(s.path(descriptionName), append(text, '\n'), 0o644)
 }
 
-// Working reports whether a process, perhaps this one, works on the campaign. It takes the lock for a moment if none
-// does.
-func (s *Store) Working() bool {
-	if s.lock != nil && s.lock.Locked() {
-		return true
-	}
-	if info, err := os.Lstat(s.path(lockName)); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	lock := flock.New(s.path(lockName), flock.SetFlag(os.O_RDONLY))
-	taken, err := lock.TryRLock()
-	_ = lock.Close() // it was opened for reading
-	return err == nil && !taken
-}
+// Working reports whether a process, perhaps this one, works on the campaign.
+func (s *Store) Working() bool { return runs.Locked(s.path(lockName)) }
 
 // PaceOf returns a copy of a machine's pace as far as it is known.
 func (s *Store) PaceOf(machine string) Pace {
