@@ -31,7 +31,8 @@ var avx2 = table{
 	copyPatches: copyPatchesAVX2, addPatches: addPatchesAVX2,
 	maxPool:    maxPoolAVX2,
 	gatherRows: gatherRowsAVX2, repeat: repeatAVX2, addEachRow: addEachRowAVX2, addToRows: addToRowsAVX2,
-	addUnits: addUnitsAVX2, release: releaseAVX2, releaseUnits: releaseUnitsAVX2, sgd: sgdAVX2, adam: adamAVX2,
+	addUnits: addUnitsBy(4, addUnits4), release: releaseBy(4, release4), releaseUnits: releaseUnitsBy(4, releaseUnits4),
+	sgd: sgdBy(4, sgd4), adam: adamBy(4, adam4),
 }
 
 var avx512 = table{
@@ -51,5 +52,6 @@ var avx512 = table{
 	copyPatches: copyPatchesAVX2, addPatches: addPatchesAVX2,
 	maxPool:    maxPoolAVX2,
 	gatherRows: gatherRowsAVX512, repeat: repeatAVX512, addEachRow: addEachRowAVX512, addToRows: addToRowsAVX512,
-	addUnits: addUnitsAVX512, release: releaseAVX512, releaseUnits: releaseUnitsAVX512, sgd: sgdAVX512, adam: adamAVX512,
+	addUnits: addUnitsBy(8, addUnits8), release: releaseBy(8, release8), releaseUnits: releaseUnitsBy(8, releaseUnits8),
+	sgd: sgdBy(8, sgd8), adam: adamBy(8, adam8),
 }

@@ -1,6 +1,7 @@
 package kernel
 
-// The loops in assembly take whole registers of doubles, at least one. Their twins take the remaining elements.
+// The loops in assembly take whole registers of doubles, four or eight at a time, and at least one. Their twins take the
+// remaining elements.
 
 //go:noescape
 func addUnits4(total *float64, units *int32, n int, grid float64)
@@ -32,82 +33,55 @@ func adam4(params, first, second *float32, gradient *float64, n int, c *AdamStep
 //go:noescape
 func adam8(params, first, second *float32, gradient *float64, n int, c *AdamStep)
 
-func addUnitsAVX2(total []float64, units []int32, grid float64) {
-	n := len(total) &^ 3
-	if n > 0 {
-		addUnits4(&total[0], &units[0], n, grid)
+// whole returns how many of n elements fill registers of the given width.
+func whole(n, width int) int { return n - n%width }
+
+func addUnitsBy(width int, loop func(total *float64, units *int32, n int, grid float64)) func([]float64, []int32, float64) {
+	return func(total []float64, units []int32, grid float64) {
+		n := whole(len(total), width)
+		if n > 0 {
+			loop(&total[0], &units[0], n, grid)
+		}
+		addUnitsPlain(total[n:], units[n:], grid)
 	}
-	addUnitsPlain(total[n:], units[n:], grid)
 }
 
-func addUnitsAVX512(total []float64, units []int32, grid float64) {
-	n := len(total) &^ 7
-	if n > 0 {
-		addUnits8(&total[0], &units[0], n, grid)
+func releaseBy(width int, loop func(mean, sum *float64, n int, c *NoisyMean)) func(mean, sum []float64, c *NoisyMean) {
+	return func(mean, sum []float64, c *NoisyMean) {
+		n := whole(len(mean), width)
+		if n > 0 {
+			loop(&mean[0], &sum[0], n, c)
+		}
+		releasePlain(mean[n:], sum[n:], c)
 	}
-	addUnitsPlain(total[n:], units[n:], grid)
 }
 
-func releaseAVX2(mean, sum []float64, c *NoisyMean) {
-	n := len(mean) &^ 3
-	if n > 0 {
-		release4(&mean[0], &sum[0], n, c)
+func releaseUnitsBy(width int, loop func(mean *float64, units *int32, n int, c *NoisyMean)) func([]float64, []int32, *NoisyMean) {
+	return func(mean []float64, units []int32, c *NoisyMean) {
+		n := whole(len(mean), width)
+		if n > 0 {
+			loop(&mean[0], &units[0], n, c)
+		}
+		releaseUnitsPlain(mean[n:], units[n:], c)
 	}
-	releasePlain(mean[n:], sum[n:], c)
 }
 
-func releaseAVX512(mean, sum []float64, c *NoisyMean) {
-	n := len(mean) &^ 7
-	if n > 0 {
-		release8(&mean[0], &sum[0], n, c)
+func sgdBy(width int, loop func(params *float32, gradient *float64, n int, rate float64)) func([]float32, []float64, float64) {
+	return func(params []float32, gradient []float64, rate float64) {
+		n := whole(len(params), width)
+		if n > 0 {
+			loop(&params[0], &gradient[0], n, rate)
+		}
+		sgdPlain(params[n:], gradient[n:], rate)
 	}
-	releasePlain(mean[n:], sum[n:], c)
 }
 
-func releaseUnitsAVX2(mean []float64, units []int32, c *NoisyMean) {
-	n := len(mean) &^ 3
-	if n > 0 {
-		releaseUnits4(&mean[0], &units[0], n, c)
+func adamBy(width int, loop func(params, first, second *float32, gradient *float64, n int, c *AdamStep)) func(params, first, second []float32, gradient []float64, c *AdamStep) {
+	return func(params, first, second []float32, gradient []float64, c *AdamStep) {
+		n := whole(len(params), width)
+		if n > 0 {
+			loop(&params[0], &first[0], &second[0], &gradient[0], n, c)
+		}
+		adamPlain(params[n:], first[n:], second[n:], gradient[n:], c)
 	}
-	releaseUnitsPlain(mean[n:], units[n:], c)
-}
-
-func releaseUnitsAVX512(mean []float64, units []int32, c *NoisyMean) {
-	n := len(mean) &^ 7
-	if n > 0 {
-		releaseUnits8(&mean[0], &units[0], n, c)
-	}
-	releaseUnitsPlain(mean[n:], units[n:], c)
-}
-
-func sgdAVX2(params []float32, gradient []float64, rate float64) {
-	n := len(params) &^ 3
-	if n > 0 {
-		sgd4(&params[0], &gradient[0], n, rate)
-	}
-	sgdPlain(params[n:], gradient[n:], rate)
-}
-
-func sgdAVX512(params []float32, gradient []float64, rate float64) {
-	n := len(params) &^ 7
-	if n > 0 {
-		sgd8(&params[0], &gradient[0], n, rate)
-	}
-	sgdPlain(params[n:], gradient[n:], rate)
-}
-
-func adamAVX2(params, first, second []float32, gradient []float64, c *AdamStep) {
-	n := len(params) &^ 3
-	if n > 0 {
-		adam4(&params[0], &first[0], &second[0], &gradient[0], n, c)
-	}
-	adamPlain(params[n:], first[n:], second[n:], gradient[n:], c)
-}
-
-func adamAVX512(params, first, second []float32, gradient []float64, c *AdamStep) {
-	n := len(params) &^ 7
-	if n > 0 {
-		adam8(&params[0], &first[0], &second[0], &gradient[0], n, c)
-	}
-	adamPlain(params[n:], first[n:], second[n:], gradient[n:], c)
 }
