@@ -45,8 +45,10 @@ func Operated() (all, adding, once []Op) {
 // Functions returns all elementwise functions.
 func Functions() []Func {
 	var out []Func
-	for f := range funcNames {
-		out = append(out, f)
+	for f := range Func(binaryEnd) {
+		if f.String() != "" {
+			out = append(out, f)
+		}
 	}
 	return out
 }

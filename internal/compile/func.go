@@ -49,201 +49,124 @@ const (
 	binaryEnd
 )
 
-var funcNames = map[Func]string{
-	Abs: "abs", Sign: "sign", Ceil: "ceil", Floor: "floor", Sin: "sin", Cos: "cos", Exp: "exp",
-	Ln: "ln", Log2: "log2", Neg: "neg", SquareOf: "square", Sqrt: "sqrt", Inverse: "inv",
-	InverseSqrt: "invSqrt", Cube: "cube", Tanh: "tanh", Sigmoid: "sigmoid", Log1p: "log1p",
-	Expm1: "expm1", Softplus: "softplus", Add: "add", Sub: "sub", Mul: "mul", Div: "div",
-	Pow: "pow", Lt: "lt", Gt: "gt", Lte: "lte", Gte: "gte", Eq: "eq", Ne: "ne", Maximum: "max", Minimum: "min",
+// unaryRow describes a unary function. of is the definition that tests check engines' kernels against.
+type unaryRow struct {
+	name  string
+	of    func(x float64) float64
+	reads operands
+	// slope returns the derivative at x, given the value y there.
+	slope func(x, y float64) float64
 }
 
-// String returns the function's name, which Gorgonia's operator has too.
-func (f Func) String() string { return funcNames[f] }
+// operands says what a derivative reads. A value that it doesn't read needn't outlive the forward pass.
+type operands uint8
 
-// Unary returns f(x) for a unary function. It is the definition that tests check engines' kernels against.
-func (f Func) Unary(x float64) float64 {
-	switch f {
-	case Abs:
-		return math.Abs(x)
-	case Sign:
-		switch {
-		case x > 0:
-			return 1
-		case x < 0:
-			return -1
-		}
-		return x
-	case Ceil:
-		return math.Ceil(x)
-	case Floor:
-		return math.Floor(x)
-	case Sin:
-		return math.Sin(x)
-	case Cos:
-		return math.Cos(x)
-	case Exp:
-		return math.Exp(x)
-	case Ln:
-		return math.Log(x)
-	case Log2:
-		return math.Log2(x)
-	case Neg:
-		return -x
-	case SquareOf:
-		return x * x
-	case Sqrt:
-		return math.Sqrt(x)
-	case Inverse:
-		return 1 / x
-	case InverseSqrt:
-		return 1 / math.Sqrt(x)
-	case Cube:
-		return x * x * x
-	case Tanh:
-		return math.Tanh(x)
-	case Sigmoid:
-		return 1 / (1 + math.Exp(-x))
-	case Log1p:
-		return math.Log1p(x)
-	case Expm1:
-		return math.Expm1(x)
-	case Softplus:
-		return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
-	}
-	return math.NaN()
+const (
+	neither operands = iota
+	theX
+	theY
+)
+
+var unaryTable = [unaryEnd]unaryRow{
+	Abs:         {"abs", math.Abs, theX, func(x, _ float64) float64 { return sign(x) }},
+	Sign:        {"sign", sign, neither, func(_, _ float64) float64 { return 0 }},
+	Ceil:        {"ceil", math.Ceil, neither, func(_, _ float64) float64 { return 0 }},
+	Floor:       {"floor", math.Floor, neither, func(_, _ float64) float64 { return 0 }},
+	Sin:         {"sin", math.Sin, theX, func(x, _ float64) float64 { return math.Cos(x) }},
+	Cos:         {"cos", math.Cos, theX, func(x, _ float64) float64 { return -math.Sin(x) }},
+	Exp:         {"exp", math.Exp, theY, func(_, y float64) float64 { return y }},
+	Ln:          {"ln", math.Log, theX, func(x, _ float64) float64 { return 1 / x }},
+	Log2:        {"log2", math.Log2, theX, func(x, _ float64) float64 { return 1 / (x * math.Ln2) }},
+	Neg:         {"neg", func(x float64) float64 { return -x }, neither, func(_, _ float64) float64 { return -1 }},
+	SquareOf:    {"square", func(x float64) float64 { return x * x }, theX, func(x, _ float64) float64 { return 2 * x }},
+	Sqrt:        {"sqrt", math.Sqrt, theY, func(_, y float64) float64 { return 0.5 / y }},
+	Inverse:     {"inv", func(x float64) float64 { return 1 / x }, theY, func(_, y float64) float64 { return -y * y }},
+	InverseSqrt: {"invSqrt", func(x float64) float64 { return 1 / math.Sqrt(x) }, theY, func(_, y float64) float64 { return -0.5 * y * y * y }},
+	Cube:        {"cube", func(x float64) float64 { return x * x * x }, theX, func(x, _ float64) float64 { return 3 * x * x }},
+	Tanh:        {"tanh", math.Tanh, theY, func(_, y float64) float64 { return 1 - y*y }},
+	Sigmoid:     {"sigmoid", sigmoid, theY, func(_, y float64) float64 { return y * (1 - y) }},
+	Log1p:       {"log1p", math.Log1p, theX, func(x, _ float64) float64 { return 1 / (1 + x) }},
+	Expm1:       {"expm1", math.Expm1, theY, func(_, y float64) float64 { return y + 1 }},
+	Softplus:    {"softplus", softplus, theX, func(x, _ float64) float64 { return sigmoid(x) }},
 }
 
-// UnaryDerivative returns the derivative of a unary function at x, given its value y there. It is 0 for Sign, Ceil and
-// Floor.
-func (f Func) UnaryDerivative(x, y float64) float64 {
-	switch f {
-	case Abs:
-		return Sign.Unary(x)
-	case Sign, Ceil, Floor:
-		return 0
-	case Sin:
-		return math.Cos(x)
-	case Cos:
-		return -math.Sin(x)
-	case Exp:
-		return y
-	case Ln:
-		return 1 / x
-	case Log2:
-		return 1 / (x * math.Ln2)
-	case Neg:
-		return -1
-	case SquareOf:
-		return 2 * x
-	case Sqrt:
-		return 0.5 / y
-	case Inverse:
-		return -y * y
-	case InverseSqrt:
-		return -0.5 * y * y * y
-	case Cube:
-		return 3 * x * x
-	case Tanh:
-		return 1 - y*y
-	case Sigmoid:
-		return y * (1 - y)
-	case Log1p:
-		return 1 / (1 + x)
-	case Expm1:
-		return y + 1
-	case Softplus:
-		return 1 / (1 + math.Exp(-x))
-	}
-	return math.NaN()
-}
-
-// needsX and needsY report whether the derivative reads the operand and the value. A value that it doesn't read needn't
-// outlive the forward pass.
-func (f Func) needsX() bool {
-	switch f {
-	case Abs, Sin, Cos, Ln, Log2, SquareOf, Cube, Log1p, Softplus:
-		return true
-	}
-	return false
-}
-
-func (f Func) needsY() bool {
-	switch f {
-	case Exp, Sqrt, Inverse, InverseSqrt, Tanh, Sigmoid, Expm1:
-		return true
-	}
-	return false
-}
-
-// Binary returns f(a, b) for a binary function.
-func (f Func) Binary(a, b float64) float64 {
-	is := func(v bool) float64 {
-		if v {
-			return 1
-		}
-		return 0
-	}
-	switch f {
-	case Add:
-		return a + b
-	case Sub:
-		return a - b
-	case Mul:
-		return a * b
-	case Div:
-		return a / b
-	case Pow:
-		return math.Pow(a, b)
-	case Lt:
-		return is(a < b)
-	case Gt:
-		return is(a > b)
-	case Lte:
-		return is(a <= b)
-	case Gte:
-		return is(a >= b)
-	case Eq:
-		return is(a == b)
-	case Ne:
-		return is(a != b)
-	case Maximum:
-		return max(a, b)
-	case Minimum:
-		return min(a, b)
-	}
-	return math.NaN()
-}
-
-// BinaryDerivative returns the partial derivative at (a, b) with respect to operand side, 0 or 1, given the function's
-// value z there.
-func (f Func) BinaryDerivative(side int, a, b, z float64) float64 {
-	switch f {
-	case Add:
+func sign(x float64) float64 {
+	switch {
+	case x > 0:
 		return 1
-	case Sub:
-		return float64(1 - 2*side)
-	case Mul:
-		if side == 0 {
-			return b
-		}
-		return a
-	case Div:
-		if side == 0 {
-			return 1 / b
-		}
-		return -z / b
-	case Pow:
-		if side == 0 {
-			return b * math.Pow(a, b-1)
-		}
-		return z * math.Log(a)
-	case Maximum, Minimum:
-		first := f == Maximum && a >= b || f == Minimum && a <= b
-		if first == (side == 0) {
-			return 1
-		}
+	case x < 0:
+		return -1
+	}
+	return x
+}
+
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
+
+// binaryRow describes a binary function. slopes returns the partial derivatives at (a, b), given the value z there; nil
+// for a comparison.
+type binaryRow struct {
+	name   string
+	of     func(a, b float64) float64
+	slopes func(a, b, z float64) (byA, byB float64)
+}
+
+var binaryTable = [binaryEnd - Add]binaryRow{
+	Add - Add:     {"add", func(a, b float64) float64 { return a + b }, func(_, _, _ float64) (float64, float64) { return 1, 1 }},
+	Sub - Add:     {"sub", func(a, b float64) float64 { return a - b }, func(_, _, _ float64) (float64, float64) { return 1, -1 }},
+	Mul - Add:     {"mul", func(a, b float64) float64 { return a * b }, func(a, b, _ float64) (float64, float64) { return b, a }},
+	Div - Add:     {"div", func(a, b float64) float64 { return a / b }, func(_, b, z float64) (float64, float64) { return 1 / b, -z / b }},
+	Pow - Add:     {"pow", math.Pow, func(a, b, z float64) (float64, float64) { return b * math.Pow(a, b-1), z * math.Log(a) }},
+	Lt - Add:      {"lt", func(a, b float64) float64 { return indicator(a < b) }, nil},
+	Gt - Add:      {"gt", func(a, b float64) float64 { return indicator(a > b) }, nil},
+	Lte - Add:     {"lte", func(a, b float64) float64 { return indicator(a <= b) }, nil},
+	Gte - Add:     {"gte", func(a, b float64) float64 { return indicator(a >= b) }, nil},
+	Eq - Add:      {"eq", func(a, b float64) float64 { return indicator(a == b) }, nil},
+	Ne - Add:      {"ne", func(a, b float64) float64 { return indicator(a != b) }, nil},
+	Maximum - Add: {"max", func(a, b float64) float64 { return max(a, b) }, func(a, b, _ float64) (float64, float64) { return indicator(a >= b), indicator(!(a >= b)) }},
+	Minimum - Add: {"min", func(a, b float64) float64 { return min(a, b) }, func(a, b, _ float64) (float64, float64) { return indicator(a <= b), indicator(!(a <= b)) }},
+}
+
+func indicator(v bool) float64 {
+	if v {
+		return 1
 	}
 	return 0
+}
+
+// String returns the function's name, which Gorgonia's operator has too; "" for no function.
+func (f Func) String() string {
+	switch {
+	case f < unaryEnd:
+		return unaryTable[f].name
+	case f >= Add && f < binaryEnd:
+		return binaryTable[f-Add].name
+	}
+	return ""
+}
+
+// Unary returns f(x) for a unary function.
+func (f Func) Unary(x float64) float64 { return unaryTable[f].of(x) }
+
+// UnaryDerivative returns the derivative of a unary function at x, given its value y there.
+func (f Func) UnaryDerivative(x, y float64) float64 { return unaryTable[f].slope(x, y) }
+
+// needsX and needsY report whether the derivative of a unary function reads the operand and the value.
+func (f Func) needsX() bool { return unaryTable[f].reads == theX }
+func (f Func) needsY() bool { return unaryTable[f].reads == theY }
+
+// Binary returns f(a, b) for a binary function.
+func (f Func) Binary(a, b float64) float64 { return binaryTable[f-Add].of(a, b) }
+
+// BinaryDerivative returns the partial derivative of a differentiable binary function at (a, b) with respect to operand
+// side, 0 or 1, given the value z there.
+func (f Func) BinaryDerivative(side int, a, b, z float64) float64 {
+	byA, byB := binaryTable[f-Add].slopes(a, b, z)
+	if side == 0 {
+		return byA
+	}
+	return byB
 }
 
 // keeps reports whether the derivative with respect to operand side is 1 everywhere, so that the operand's gradient is
@@ -251,4 +174,4 @@ func (f Func) BinaryDerivative(side int, a, b, z float64) float64 {
 func (f Func) keeps(side int) bool { return f == Add || f == Sub && side == 0 }
 
 // differentiable reports whether a binary function has a gradient.
-func (f Func) differentiable() bool { return f <= Pow || f == Maximum || f == Minimum }
+func (f Func) differentiable() bool { return binaryTable[f-Add].slopes != nil }
