@@ -5,57 +5,38 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 )
 
+// unaryKernels and binaryKernels have, by function, the kernels that compute it; nil for none.
+var (
+	unaryKernels = [1 << 8]func(z, x []float32){
+		compile.Abs: kernel.Abs, compile.Exp: kernel.Exp, compile.Ln: kernel.Log, compile.Neg: kernel.Neg, compile.SquareOf: kernel.Square,
+		compile.Sqrt: kernel.Sqrt, compile.Inverse: kernel.Reciprocal, compile.Tanh: kernel.Tanh, compile.Sigmoid: kernel.Sigmoid,
+		compile.Log1p: kernel.Log1p, compile.Expm1: kernel.Expm1,
+	}
+	binaryKernels = [1 << 8]func(z, x, y []float32){
+		compile.Add: kernel.Add, compile.Sub: kernel.Sub, compile.Mul: kernel.Mul, compile.Div: kernel.Div,
+		compile.Maximum: kernel.Larger, compile.Minimum: kernel.Smaller,
+	}
+)
+
 // unary computes z = f(x), by a kernel if there is one and by the definition otherwise. z may be x.
 func unary(f compile.Func, z, x []float32) {
-	switch f {
-	case compile.Abs:
-		kernel.Abs(z, x)
-	case compile.Exp:
-		kernel.Exp(z, x)
-	case compile.Ln:
-		kernel.Log(z, x)
-	case compile.Neg:
-		kernel.Neg(z, x)
-	case compile.SquareOf:
-		kernel.Square(z, x)
-	case compile.Sqrt:
-		kernel.Sqrt(z, x)
-	case compile.Inverse:
-		kernel.Reciprocal(z, x)
-	case compile.Tanh:
-		kernel.Tanh(z, x)
-	case compile.Sigmoid:
-		kernel.Sigmoid(z, x)
-	case compile.Log1p:
-		kernel.Log1p(z, x)
-	case compile.Expm1:
-		kernel.Expm1(z, x)
-	default:
-		for i, v := range x {
-			z[i] = float32(f.Unary(float64(v)))
-		}
+	if compute := unaryKernels[f]; compute != nil {
+		compute(z, x)
+		return
+	}
+	for i, v := range x {
+		z[i] = float32(f.Unary(float64(v)))
 	}
 }
 
 // binary computes z = f(x, y); z may be x.
 func binary(f compile.Func, z, x, y []float32) {
-	switch f {
-	case compile.Add:
-		kernel.Add(z, x, y)
-	case compile.Sub:
-		kernel.Sub(z, x, y)
-	case compile.Mul:
-		kernel.Mul(z, x, y)
-	case compile.Div:
-		kernel.Div(z, x, y)
-	case compile.Maximum:
-		kernel.Larger(z, x, y)
-	case compile.Minimum:
-		kernel.Smaller(z, x, y)
-	default:
-		for i, v := range x {
-			z[i] = float32(f.Binary(float64(v), float64(y[i])))
-		}
+	if compute := binaryKernels[f]; compute != nil {
+		compute(z, x, y)
+		return
+	}
+	for i, v := range x {
+		z[i] = float32(f.Binary(float64(v), float64(y[i])))
 	}
 }
 
