@@ -26,10 +26,10 @@ type UnknownError = datasets.UnknownError
 // Options are the folders of data sets, and how to load them. The zero value is right for most programs.
 //
 // Dir has one folder for each data set and is never written to. Empty means the value of [DirVariable]; if that is
-// empty too, only Cache is searched. Cache is the folder for downloads, with one folder for each data set. Empty means
-// the folder dptrain in [os.UserCacheDir]. TextLength is the number of tokens that texts are cut and padded to,
-// including [CLS] and [SEP]. 0 means 256. Progress, if not nil, is called on the caller's goroutine while files are
-// downloaded and texts become tokens.
+// empty too, only Cache is searched. Cache is the folder for downloads and for the rendered glyphs, with one folder for
+// each data set. Empty means the folder dptrain in [os.UserCacheDir]. TextLength is the number of tokens that texts are
+// cut and padded to, including [CLS] and [SEP]. 0 means 256. Progress, if not nil, is called on the caller's goroutine
+// while files are downloaded and texts become tokens.
 type Options = datasets.Options
 
 // Progress is the progress of a task. Its field Task is "downloading" or "tokenising", Set the name of the data set,

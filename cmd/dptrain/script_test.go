@@ -57,6 +57,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("XDG_CACHE_HOME", env.WorkDir+"/cache")
+			keepGlyphs(env.WorkDir + "/cache")
 			env.Setenv("DPTRAIN_DATA", "")
 			env.Setenv("DATA", os.Getenv("DPTRAIN_DATA")) // for scripts that need real data
 			env.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
@@ -75,6 +76,14 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 	})
+}
+
+// keepGlyphs lets an empty cache have the user's glyphs, which take a second to draw. Where that fails they are drawn.
+func keepGlyphs(cache string) {
+	if user, err := os.UserCacheDir(); err == nil {
+		from := filepath.Join(user, "dptrain", "glyphs")
+		_ = errors.Join(os.MkdirAll(from, 0o755), os.MkdirAll(filepath.Join(cache, "dptrain"), 0o755), os.Symlink(from, filepath.Join(cache, "dptrain", "glyphs")))
+	}
 }
 
 // exits CODE PROGRAM ARGS... runs a program that must fail with the code and say why in one line: an object with

@@ -30,6 +30,7 @@ type scene struct {
 
 func newScene(t *testing.T, args []string) *scene {
 	s := &scene{Cmd: exec.Command("dptrain", args...), data: t.TempDir(), cache: t.TempDir()}
+	keepGlyphs(s.cache)
 	s.Dir = t.TempDir()
 	s.Env = append(os.Environ(), "XDG_CACHE_HOME="+s.cache, "DPTRAIN_DATA="+s.data, flags.StoreVariable+"=", "HTTPS_PROXY=http://127.0.0.1:1", "CUDA_VISIBLE_DEVICES=-1")
 	return s

@@ -1,9 +1,14 @@
 package datasets
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/long"
@@ -87,4 +92,44 @@ func TestGlyphsCancelled(t *testing.T) {
 	cancel()
 	_, err := Open(ctx, "glyphs", Options{})
 	checkError(t, err, context.Canceled, "glyphs: ")
+}
+
+// A wrong file in the cache is neither used nor kept, and a cache that can't be written to is no matter.
+func TestGlyphsCache(t *testing.T) {
+	long.SkipRace(t, "it runs nothing side by side")
+	cache := t.TempDir()
+	kept := filepath.Join(cache, "glyphs", "rendered")
+	load := func(situation string) []byte {
+		raw, err := OpenRaw(t.Context(), "glyphs", Options{Cache: cache})
+		if err != nil {
+			t.Fatalf("%s: %v", situation, err)
+		}
+		content := slices.Concat(raw.Train.Pixels, raw.Train.Labels, raw.Test.Pixels, raw.Test.Labels)
+		if got := glyphsSum(content); got != glyphsSHA256 {
+			t.Errorf("%s: images with the checksum %s", situation, got)
+		}
+		return content
+	}
+	writeFiles(t, cache, map[string][]byte{"glyphs": nil})
+	drawn := load("a file in place of the folder")
+	if err := errors.Join(os.Remove(filepath.Dir(kept)), os.Mkdir(filepath.Dir(kept), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	poisoned := slices.Clone(drawn)
+	poisoned[len(poisoned)/2] ^= 1
+	for situation, content := range map[string][]byte{"poisoned": poisoned, "truncated": drawn[:len(drawn)-1]} {
+		writeFiles(t, filepath.Dir(kept), map[string][]byte{"rendered": content})
+		load(situation)
+		if after, err := os.ReadFile(kept); err != nil || !bytes.Equal(after, drawn) {
+			t.Errorf("%s: the cache holds %d bytes after a load, want the set's %d: %v", situation, len(after), len(drawn), err)
+		}
+	}
+	before, err := os.Stat(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	load("kept")
+	if after, err := os.Stat(kept); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the set was drawn and written again: %v", err)
+	}
 }
