@@ -31,9 +31,9 @@ const (
 const glyphsSHA256 = sha256Prefix + "cff5a3bdcde0ed847daf56894544fa87cc6122ea4d97e43be19848d49b55c6f8"
 
 // glyphsEntry returns the default data set: the ten digits of the Go fonts with random position, size, rotation,
-// shear, stroke weight, brightness and noise, rendered at run time, and kept in the cache. It replaces MNIST on machines that can't download
-// anything. A linear model stays below 90 % test accuracy (87.3 % after 60 epochs), and the paper's small CNN exceeds
-// 99 % without privacy within a few epochs.
+// shear, stroke weight, brightness and noise, rendered at run time and kept in the cache. It replaces MNIST on machines
+// that can't download anything. A linear model stays below 90 % test accuracy (87.3 % after 60 epochs), and the paper's
+// small CNN exceeds 99 % without privacy within a few epochs.
 func glyphsEntry() *entry {
 	return &entry{
 		info: Info{
