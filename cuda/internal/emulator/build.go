@@ -58,10 +58,6 @@ func Build(ctx context.Context, headers, kernels fs.FS, extra ...string) (*Libra
 		// It gives registers to each loop by itself, which takes as long as all the rest of compiling where a kernel
 		// was translated from PTX, into thousands of blocks.
 		c.flags = append(c.flags, "-fira-region=one")
-		if runtime.GOARCH == "amd64" {
-			// Each access reads which thread it is by. Otherwise that calls a function of the loader.
-			c.flags = append(c.flags, "-mtls-dialect=gnu2")
-		}
 	}
 	c.flags = append(c.flags, extra...)
 

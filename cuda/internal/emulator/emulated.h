@@ -31,7 +31,20 @@ struct Place {
   unsigned thread, block, threads, blocks;
   Device *device;
 };
-extern __thread Place place;
+
+// The stacks of a device's threads are one mapping, which begins with the place of the running one: no call of the
+// loader for a thread's own variable, by each access.
+constexpr uintptr_t stacks_bytes = uintptr_t(1) << 29; // more than all stacks; the mapping begins at a multiple
+
+inline __attribute__((always_inline)) Place &place_within(uintptr_t stacks) {
+  __asm__("" : "+r"(stacks)); // it isn't derived from what the compiler knows to be there
+  return *reinterpret_cast<Place *>(stacks & ~(stacks_bytes - 1));
+}
+
+inline __attribute__((always_inline)) Place &place() {
+  char here;
+  return place_within(reinterpret_cast<uintptr_t>(&here));
+}
 
 struct Index {
   unsigned x;
@@ -242,10 +255,10 @@ private:
   static char name##_key;                                                                                              \
   const global<T> name = emulated::shared<T, n>(&name##_key, #name, __FILE__, __LINE__)
 
-#define threadIdx (emulated::Index{emulated::place.thread})
-#define blockIdx (emulated::Index{emulated::place.block})
-#define blockDim (emulated::Index{emulated::place.threads})
-#define gridDim (emulated::Index{emulated::place.blocks})
+#define threadIdx (emulated::Index{emulated::place().thread})
+#define blockIdx (emulated::Index{emulated::place().block})
+#define blockDim (emulated::Index{emulated::place().threads})
+#define gridDim (emulated::Index{emulated::place().blocks})
 
 DEVICE void barrier(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
   emulated::wait_for_block(file, line);
@@ -263,7 +276,7 @@ template <class T, class U> DEVICE T atomic_add(global<T> p, emulated::At at, U 
   return T(old);
 }
 
-DEVICE unsigned lane() { return emulated::place.thread % 32; }
+DEVICE unsigned lane() { return emulated::place().thread % 32; }
 
 DEVICE unsigned lanes_where(bool b, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
   return unsigned(emulated::wait_for_warp(false, b, 0, file, line));

@@ -4,8 +4,8 @@
 namespace emulated {
 
 static uint64_t wait(State state, uint64_t value, unsigned from, const char *file, int line) {
-  Device &d = *place.device;
-  Thread &t = d.threads[place.thread];
+  Device &d = *place().device;
+  Thread &t = d.threads[place().thread];
   t.state = state;
   t.value = value;
   t.from = from;
@@ -23,9 +23,9 @@ uint64_t wait_for_warp(bool shuffles, uint64_t value, unsigned from, const char 
 
 // run_thread is the code of a fiber.
 static void run_thread() {
-  Device &d = *place.device;
+  Device &d = *place().device;
   d.kernel->call(d.kernel->code, d.arguments.data());
-  d.threads[place.thread].state = Returned;
+  d.threads[place().thread].state = Returned;
   stop(d);
 }
 
@@ -123,7 +123,7 @@ class Block {
   }
 
   void turn(unsigned t) {
-    place.thread = t;
+    d.stacks.running().thread = t;
     Fiber::turn(d.host, d.threads[t].fiber);
     if (d.faulted) return;
     State s = d.threads[t].state;

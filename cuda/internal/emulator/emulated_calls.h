@@ -104,14 +104,13 @@ static bool run(Device &d, uint32_t blocks, uint32_t threads) {
   d.counters.launches++;
   uint64_t busiest = 0;
   for (uint32_t i = 0; i < blocks && !d.faulted; i++) {
-    place = {0, order[i], threads, blocks, &d};
+    d.stacks.running() = {0, order[i], threads, blocks, &d};
     Block b(d, order[i], threads);
     b.run();
     if (b.cycles > busiest) busiest = b.cycles;
   }
   d.counters.busiest += busiest;
   d.allocations.start_block();
-  place.device = nullptr;
   return !d.faulted;
 }
 

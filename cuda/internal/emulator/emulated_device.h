@@ -84,8 +84,6 @@ struct Device {
   }
 };
 
-__thread Place place;
-
 static const Export *exports;
 
 void Export::enlist() {
@@ -107,7 +105,7 @@ __attribute__((format(printf, 6, 7))) static void complain(Device &d, unsigned b
 
 // stop never runs the current thread again.
 [[noreturn]] static void stop(Device &d) {
-  for (;;) Fiber::turn(d.threads[place.thread].fiber, d.host);
+  for (;;) Fiber::turn(d.threads[place().thread].fiber, d.host);
 }
 
 // Text is on the stack: a thread that is stopped leaves no allocation behind.
@@ -144,22 +142,28 @@ static Text described(Device &d, uint64_t number, int64_t offset, Access a) {
 
 [[noreturn]] __attribute__((noinline)) static void refuse(Device &d, const char *class_, uint64_t number, int64_t offset,
                                                           Access a, const char *file, int line, const char *why = "") {
-  complain(d, place.block, place.thread, file, line, "%s: %s%s", class_,
+  complain(d, place().block, place().thread, file, line, "%s: %s%s", class_,
            number ? described(d, number, offset, a).text : "element of the null pointer", why);
   stop(d);
 }
 
-// conflict returns what another thread or block did to a word that makes this access a race, and sets other to it; null
-// if there is no race. Atomic additions are in order among themselves; in any other pair both must be reads.
-template <class Who> static const char *conflict(Kind kind, Who me, Who writer, Who reader, Who adder, Who *other) {
-  auto is_other = [&](Who w) { return w != 0 && w != me && (*other = w, true); };
-  if (is_other(writer)) return "wrote";
-  if (kind != Atomic && is_other(adder)) return "atomically added to";
-  if (kind != Read && is_other(reader)) return "read";
-  return nullptr;
+// joins adds an access to those that a word has had, and reports whether it is without a race: atomic additions are in
+// order among themselves; in any other pair by two both must be reads. Bits of did are from shift on.
+template <class Who> static inline bool joins(Who &who, uint8_t &did, int shift, Who me, Who several, Kind kind) {
+  int had = did >> shift & 7, now = 1 << kind;
+  if (who != me || !had) {
+    if (had && (kind == Write || had != now)) return false;
+    who = had ? several : me;
+  }
+  did |= uint8_t(now << shift);
+  return true;
 }
 
-template <class Who> static void note(Who &who, Who me, Who several) { who = who == 0 || who == me ? me : several; }
+// conflict returns what makes an access a race.
+static const char *conflict(int had, Kind kind) {
+  if (had & 1 << Write) return "wrote";
+  return kind != Atomic && had & 1 << Atomic ? "atomically added to" : "read";
+}
 
 template <class Who>
 static Text blame(const char *who, Who other, Who several, const char *did, const char *when) {
@@ -174,20 +178,15 @@ static Text blame(const char *who, Who other, Who several, const char *did, cons
 // watch checks one access to one word for races, and records it.
 static inline void watch(Device &d, const Place &here, Shadow &s, uint64_t number, int64_t offset, Access a, const char *file, int line) {
   if (s.epoch != d.epoch) {
-    if (s.epoch < d.first_epoch) s.writing_block = s.reading_block = s.adding_block = 0;
-    s.writer = s.reader = s.adder = 0;
+    s.did = s.epoch < d.first_epoch ? 0 : s.did >> block_bits << block_bits;
     s.epoch = d.epoch;
   }
-  uint16_t thread = uint16_t(here.thread + 1), other_thread;
-  if (const char *did = conflict<uint16_t>(a.kind, thread, s.writer, s.reader, s.adder, &other_thread))
+  if (__builtin_expect(!joins(s.thread, s.did, 0, uint16_t(here.thread + 1), several_threads, a.kind), false))
     refuse(d, "race", number, offset, a, file, line,
-           blame<uint16_t>("thread", other_thread, several_threads, did, "with no barrier between").text);
-  uint32_t block = here.block + 1, other_block;
-  if (const char *did = conflict<uint32_t>(a.kind, block, s.writing_block, s.reading_block, s.adding_block, &other_block))
+           blame("thread", s.thread, several_threads, conflict(s.did, a.kind), "with no barrier between").text);
+  if (__builtin_expect(!joins(s.block, s.did, block_bits, here.block + 1, several_blocks, a.kind), false))
     refuse(d, "race between blocks", number, offset, a, file, line,
-           blame<uint32_t>("block", other_block, several_blocks, did, "in the same launch").text);
-  note(a.kind == Read ? s.reader : a.kind == Write ? s.writer : s.adder, thread, several_threads);
-  note(a.kind == Read ? s.reading_block : a.kind == Write ? s.writing_block : s.adding_block, block, several_blocks);
+           blame("block", s.block, several_blocks, conflict(s.did >> block_bits, a.kind), "in the same launch").text);
 }
 
 // touch_word checks and records an access to some bytes of a word.
@@ -200,8 +199,16 @@ static inline void touch_word(Device &d, const Place &here, Shadow &s, uint8_t b
   if (!(d.unchecked & Races)) watch(d, here, s, number, offset, a, file, line);
 }
 
-char *touch(uint64_t address, int64_t index, Access a, const char *file, int line) {
-  const Place &here = place;
+static inline void count(Device &d, uint64_t number, Access a) {
+  if (number >= first_allocation) {
+    d.counters.bytes_read += a.kind == Read ? a.size : 0;
+    d.counters.bytes_written += a.kind == Write ? a.size : 0;
+  }
+  d.counters.atomics += a.kind == Atomic;
+}
+
+static __attribute__((noinline)) char *check(uint64_t address, int64_t index, Access a, const char *file, int line) {
+  const Place &here = place();
   Device &d = *here.device;
   uint64_t number = number_of(address);
   Memory *m = d.allocations.find(number);
@@ -222,15 +229,27 @@ char *touch(uint64_t address, int64_t index, Access a, const char *file, int lin
   else
     for (uint64_t w = first / 4; w < words_of(end); w++)
       touch_word(d, here, m->shadow_of(w), covered(w, first, end), number, offset, a, file, line);
-  if (number >= first_allocation) {
-    d.counters.bytes_read += a.kind == Read ? a.size : 0;
-    d.counters.bytes_written += a.kind == Write ? a.size : 0;
-  }
-  d.counters.atomics += a.kind == Atomic;
-  return m->data + offset;
+  return count(d, number, a), m->data + offset;
 }
 
-void count_multiply_add() { place.device->counters.multiply_adds++; }
+// Most accesses are as another of the word since the last barrier, with which they don't race. For them this is enough.
+char *touch(uint64_t address, int64_t index, Access a, const char *file, int line) {
+  const Place &here = place();
+  Device &d = *here.device;
+  uint64_t number = number_of(address);
+  Memory *m = d.allocations.find(number);
+  if (uint64_t(index) < middle && a.size == 4 && m && m->live) {
+    uint64_t first = uint64_t(4 * index + offset_of(address));
+    if (first % 4 == 0 && first / 4 < m->bytes / 4) {
+      const Shadow &s = m->shadow_of(first / 4);
+      if (s.epoch == d.epoch && s.written == 0xf && s.did >> a.kind & 1 && (s.thread == here.thread + 1 || s.thread == several_threads))
+        return count(d, number, a), m->data + first;
+    }
+  }
+  return check(address, index, a, file, line);
+}
+
+void count_multiply_add() { place().device->counters.multiply_adds++; }
 
 uint64_t moved(uint64_t address, int64_t index, uint32_t size) {
   int64_t offset;
@@ -242,10 +261,10 @@ uint64_t moved(uint64_t address, int64_t index, uint32_t size) {
 }
 
 uint64_t shared_array(const void *key, const char *name, uint64_t bytes, const char *file, int line) {
-  Device &d = *place.device;
+  Device &d = *place().device;
   uint64_t number = d.allocations.shared(key, name, bytes);
   if (!number) {
-    complain(d, place.block, place.thread, file, line,
+    complain(d, place().block, place().thread, file, line,
              "too much shared memory: no room for \"%.60s\" of %llu bytes; a block has %llu", name,
              (unsigned long long)bytes, (unsigned long long)shared_bytes);
     stop(d);
@@ -254,7 +273,7 @@ uint64_t shared_array(const void *key, const char *name, uint64_t bytes, const c
 }
 
 uint64_t constant_array(const void *data, uint64_t bytes) {
-  Device &d = *place.device;
+  Device &d = *place().device;
   uint64_t &address = d.constants[data];
   if (address == 0 && (address = d.allocations.allocate(bytes)) != 0) {
     Memory &m = *d.allocations.find(number_of(address));
@@ -264,11 +283,11 @@ uint64_t constant_array(const void *data, uint64_t bytes) {
   return address;
 }
 
-uint64_t &issued() { return place.device->threads[place.thread].issued; }
+uint64_t &issued() { return place().device->threads[place().thread].issued; }
 
 void wrong(const char *fault, const char *file, int line) {
-  Device &d = *place.device;
-  complain(d, place.block, place.thread, file, line, "%s", fault);
+  Device &d = *place().device;
+  complain(d, place().block, place().thread, file, line, "%s", fault);
   stop(d);
 }
 

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "emulated_memory.h"
+
 #if defined(__x86_64__) && !defined(EMULATED_UCONTEXT)
 #define EMULATED_SWITCH 1
 #else
@@ -74,15 +76,16 @@ public:
 
 #endif
 
-// Stacks is one mapping of stacks, each above a guard.
+// Stacks is one mapping: the place of the running thread, and stacks, each above a guard.
 class Stacks {
   static constexpr size_t guard = 16 * 1024; // a multiple of every page size that is in use
   static constexpr size_t step = guard + stack_bytes + 16 * 1024; // with room for tops to differ
-  char *memory = nullptr;
+  static_assert(guard + max_threads * step <= stacks_bytes, "all stacks have one place");
+  char *memory = nullptr; // a multiple of stacks_bytes
   size_t count = 0;
 
   void drop() {
-    if (memory) munmap(memory, count * step);
+    if (memory) munmap(memory, guard + count * step);
     memory = nullptr;
     count = 0;
   }
@@ -100,12 +103,16 @@ public:
 #ifdef MAP_NORESERVE
     flags |= MAP_NORESERVE;
 #endif
-    void *p = mmap(nullptr, n * step, PROT_READ | PROT_WRITE, flags, -1, 0);
+    void *p = mmap(nullptr, 2 * stacks_bytes, PROT_NONE, flags, -1, 0);
     if (p == MAP_FAILED) return false;
-    memory = static_cast<char *>(p);
+    size_t before = -reinterpret_cast<uintptr_t>(p) % stacks_bytes, used = guard + n * step;
+    memory = static_cast<char *>(p) + before;
     count = n;
+    if (before) munmap(p, before);
+    munmap(memory + used, 2 * stacks_bytes - before - used);
+    bool failed = mprotect(memory, used, PROT_READ | PROT_WRITE);
     for (size_t i = 0; i < n; i++)
-      if (mprotect(memory + i * step, guard, PROT_NONE)) {
+      if (failed || mprotect(memory + guard + i * step, guard, PROT_NONE)) {
         drop();
         return false;
       }
@@ -114,7 +121,9 @@ public:
 
   // top returns the address that stack i grows downwards from. Tops at the same offset in every page would share few
   // lines of the processor's caches.
-  char *top(size_t i) { return memory + (i + 1) * step - i % 64 * 192; }
+  char *top(size_t i) { return memory + guard + (i + 1) * step - i % 64 * 192; }
+
+  Place &running() { return place_within(reinterpret_cast<uintptr_t>(memory)); }
 };
 
 } // namespace emulated

@@ -26,24 +26,25 @@ inline uint64_t number_of(uint64_t address) { return address >> offset_bits; }
 inline int64_t offset_of(uint64_t address) { return int64_t(address & (2 * middle - 1)) - int64_t(middle); }
 inline uint64_t address_of(uint64_t number) { return number << offset_bits | middle; }
 
-// Shadow records the accesses to a word of 4 bytes: writer, reader and adder are threads of the current epoch, the time
-// between two barriers of a block; the blocks are of the current launch. A thread or block is 1 + its number, 0 is
-// none.
+// Shadow records the accesses to a word of 4 bytes: by which thread in the current epoch, the time between two barriers
+// of a block, and by which block in the current launch. If there are several, without a race, then all read or all add.
 struct Shadow {
   uint32_t epoch; // of the last access
-  uint16_t writer, reader, adder;
+  uint32_t block;
+  uint16_t thread;
+  uint8_t did;     // a bit for each Kind: by threads, and from block_bits on by blocks
   uint8_t written; // a bit for each byte
-  uint32_t writing_block, reading_block, adding_block;
 };
 constexpr uint16_t several_threads = UINT16_MAX;
 constexpr uint32_t several_blocks = UINT32_MAX;
+constexpr int block_bits = 4;
 
 // The threads of a block share out elements in turn, so a thread's next access is mostly some multiple of 32 words on.
 // Those words' shadows are side by side: in the order of the words each was a cache line of its own, and waiting for
 // them took a quarter of the time.
 constexpr uint64_t shadow_columns = 64;
 
-struct Memory {
+struct alignas(64) Memory {
   char *data;
   Shadow *shadow;
   uint64_t bytes;

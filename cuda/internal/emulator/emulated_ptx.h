@@ -177,7 +177,7 @@ inline uint32_t shuffle_idx(uint32_t v, uint32_t from, uint32_t segment, uint32_
   return uint32_t(emulated::wait_for_warp(true, v, from & 31, file, line));
 }
 inline uint32_t shuffle_bfly(uint32_t v, uint32_t reach, uint32_t segment, uint32_t lanes, const char *file, int line) {
-  return shuffle_idx(v, (emulated::place.thread ^ reach) & 31, segment, lanes, file, line);
+  return shuffle_idx(v, (emulated::place().thread ^ reach) & 31, segment, lanes, file, line);
 }
 
 } // namespace ptx

@@ -232,7 +232,7 @@ var (
 // value returns an operand as C++ of type t. Registers are reinterpreted, and never converted.
 func (o *operation) value(x string, t Type) string {
 	if found := special.FindStringSubmatch(x); found != nil && t.Bits() == 32 {
-		return types[t] + "(emulated::place." + places[found[1]] + ")"
+		return types[t] + "(emulated::place()." + places[found[1]] + ")"
 	}
 	if have, ok := o.Registers[x]; ok {
 		switch {
