@@ -64,7 +64,7 @@ func TestCardSuite(t *testing.T) {
 
 func TestCardTenStepsOfTheModels(t *testing.T) {
 	e := cardOrSkip(t)
-	tenSteps(t, func() engine.Engine { return e }, 40)
+	tenSteps(t, func() engine.Engine { return e }, 40, 10)
 }
 
 // onCard opens this machine's first GPU with PTX or with machine code, and calls f with an engine on it.

@@ -15,6 +15,7 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/walk"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
+	"github.com/dptrain/dptrain/internal/long"
 )
 
 // executed returns the number of multiply-adds that multiply executes for a result of batches × m × n in a number of
@@ -307,6 +308,7 @@ func table(t *testing.T) string {
 
 // The package's comment has the predictions as they follow from the program.
 func TestPredictionsInTheComment(t *testing.T) {
+	long.Only(t)
 	kernelsOrSkip(t)
 	text, err := os.ReadFile("doc.go")
 	if err != nil {

@@ -19,7 +19,7 @@ type Suite struct {
 	// magnitude of the whole gradient or output. In single precision 2e-4 allows for sums of thousands of terms in
 	// another order.
 	Tolerance float64
-	// Short leaves out slow tests that repeat others with more cases: most random graphs, most batch sizes.
+	// Short leaves out slow tests that repeat others with more cases: most random graphs, batch sizes and differences.
 	Short bool
 }
 

@@ -90,6 +90,9 @@ func merged(t TB, s Suite) {
 		"all of one index": {2, 2, 2, 2, 2, 2}, "of two": {0, 4, 0, 4, 4, 0}, "in pairs": {0, 0, 1, 1, 3, 3}, "of one index but the last": {4, 4, 4, 4, 4, 0},
 	} {
 		for _, clip := range []float64{1, 1e-9, 1e9} {
+			if s.Short && clip == 1e9 {
+				continue
+			}
 			for _, scale := range []float64{1, 1e4, 0x1p59, 1e-24, 1e30, 3e38, 1e-44} {
 				for _, cancel := range []bool{false, true} {
 					what := fmt.Sprintf("rows %s, of scale %v, cancelling: %v, clipped to %v", name, scale, cancel, clip)
@@ -205,9 +208,9 @@ func gatheredTogether(t TB, s Suite) {
 // whose gradient is materialized. Clipping norms are of any size.
 func inLongTexts(t TB, s Suite) {
 	const samples, rows, n, width = 70, 256, 3, 4
-	batches := [][]int32{allOf(samples), allOf(33), allOf(samples)[5:65]}
+	batches, clips := [][]int32{allOf(samples), allOf(33), allOf(samples)[5:65]}, []float64{1, 1e-9, 1e9}
 	if s.Short {
-		batches = [][]int32{allOf(40)}
+		batches, clips = [][]int32{allOf(40)}, clips[:2]
 	}
 	for name, p := range map[string]*compile.Program{"a table": gathering(t, rows, n, width), "two tables": gatheringTwo(t, rows, n, width), "one table twice": gatheringTwice(t, rows, n, width)} {
 		for values, draw := range map[string]func(r *rand.Rand, i, k int) float64{
@@ -237,7 +240,7 @@ func inLongTexts(t TB, s Suite) {
 					}
 				}
 			}
-			for _, clip := range []float64{1, 1e-9, 1e9} {
+			for _, clip := range clips {
 				j := plain(p, clip)
 				j.Mechanism.NoiseMultiplier = 1
 				runs, done := s.start(t, p, data, j)
