@@ -79,7 +79,7 @@ func TestDescribedArrays(t *testing.T) {
 	d, err := open(t, put(t, "x.npz", oddArrays(t, map[string]string{
 		"w":  npy(1, head("<f4", "False", "(4, 2)"), []float32{1, 2, 3, float32(math.Inf(1)), 1, 2, 3, 4}),
 		"no": npy(1, head("|O", "False", "(4,)"), []uint8{1}),
-	}))).Describe("no")
+	}))).Describe(Options{Ignore: []string{"no"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestDescribedArrays(t *testing.T) {
 	for i := range maxDescribed {
 		wide += fmt.Sprintf(",%d", i)
 	}
-	if _, err := open(t, put(t, "wide.csv", wide+"\n")).Describe(); err == nil || !strings.Contains(err.Error(), "20001 columns; up to 20000 can be described") {
+	if _, err := open(t, put(t, "wide.csv", wide+"\n")).Describe(Options{}); err == nil || !strings.Contains(err.Error(), "20001 columns; up to 20000 can be described") {
 		t.Error(err)
 	}
 }
@@ -137,7 +137,7 @@ func TestColumnOfBytes(t *testing.T) {
 	if got := reading(t, s, path, Training); !slices.Equal(got.Values, []float32{1, 2}) {
 		t.Errorf("read %v", got.Values)
 	}
-	if d, err := open(t, path).Describe(); err != nil || d.Columns[1].Useless != noText || d.Columns[1].Categories != nil || d.Columns[0].Useless != "" {
+	if d, err := open(t, path).Describe(Options{}); err != nil || d.Columns[1].Useless != noText || d.Columns[1].Categories != nil || d.Columns[0].Useless != "" {
 		t.Errorf("%+v, %v", d, err)
 	}
 	for _, o := range []Options{{Label: "y"}, {Label: "b", Task: Classification}, {Label: "y", Text: "b", Ignore: []string{"x"}}} {

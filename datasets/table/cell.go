@@ -22,6 +22,7 @@ type cell struct {
 	kind   kind
 	text   string  // of a text, or bytes
 	number float64 // of a number; may be NaN
+	word   bool    // whether a text is no number, although parse may read one
 }
 
 // textCell returns a cell with the text between two separators, without the blanks around it.
@@ -72,7 +73,8 @@ func (c cell) value() (float64, bool) {
 	case number:
 		return c.number, c.number-c.number == 0
 	case text:
-		return parse(c.text)
+		x, ok := parse(c.text)
+		return x, ok && !c.word
 	}
 	return 0, false
 }

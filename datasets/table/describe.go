@@ -39,6 +39,7 @@ type Summary struct {
 	// of rows.
 	Categories []string `json:"categories,omitempty"`
 	Counts     []int    `json:"counts,omitempty"`
+	Written    string   `json:"written,omitempty"` // how its numbers are written: see [Options.Written]
 	Problem    string   `json:"problem,omitempty"` // the reason why the column can't be read
 	// Prose reports whether the values are texts of several words, most of them different, such as reviews.
 	Prose bool `json:"prose,omitempty"`
@@ -55,10 +56,20 @@ type Summary struct {
 //
 // An array of an NPZ file with one axis a row is a column. If its values are of unlike units, each is a column, called
 // x[0], x[1] and so on.
-func (f *File) Describe(ignore ...string) (Description, error) {
-	d, unlike, err := f.describe(ignore, ignore)
+//
+// Of the options it takes Ignore and Written.
+func (f *File) Describe(o Options) (Description, error) {
+	if err := o.checkWritten(); err != nil {
+		return Description{}, err
+	}
+	d, unlike, err := f.describe(o, o.Ignore)
 	if err == nil && len(unlike) > 0 {
-		d, _, err = f.describe(ignore, append(unlike, ignore...))
+		d, _, err = f.describe(o, append(unlike, o.Ignore...))
+	}
+	for name := range o.Written {
+		if err == nil && name != All && !slices.Contains(f.names, name) {
+			err = optionf("written", "%s has no column %q; it has %s", f.path, name, listed(f.names))
+		}
 	}
 	if err == nil {
 		err = f.checkUnnamed()
@@ -70,12 +81,21 @@ func (f *File) Describe(ignore ...string) (Description, error) {
 const maxDescribed = 20_000
 
 // describe describes the file with some arrays split. unlike has a value's name of each other array that should be.
-func (f *File) describe(ignore, parts []string) (d Description, unlike []string, err error) {
-	err = f.pass(func(name string) bool { return !slices.Contains(ignore, name) }, func(r rows) error {
+func (f *File) describe(o Options, parts []string) (d Description, unlike []string, err error) {
+	wanted := func(name string) bool { return !slices.Contains(o.Ignore, name) }
+	err = f.pass(wanted, func(r rows) error {
 		fields := split(r.fields(), parts)
 		if len(fields) > maxDescribed {
 			return problemf("%d columns; up to %d can be described, one by one; to train, scale and clip all alike, as by --scale '*=0,1'", len(fields), maxDescribed)
 		}
+		if err := o.findWritten(f, fields, wanted); err != nil {
+			return err
+		}
+		by := map[string]string{}
+		for _, x := range fields {
+			by[x.name] = x.written
+		}
+		r = notated(r, by)
 		columns, ranges := make([]summing, len(fields)), make([]spreads, len(fields))
 		most := min(max(maxKept/len(fields), minKept), maxKeptOfOne)
 		for i, f := range fields {
@@ -83,6 +103,8 @@ func (f *File) describe(ignore, parts []string) (d Description, unlike []string,
 				ranges[i] = make(spreads, f.width())
 			}
 			switch {
+			case f.unclear != "":
+				fields[i].problem = f.unclear
 			case f.cited != "":
 				fields[i].problem += "; " + f.cited
 			case f.problem == "" && f.rows > 0 && f.rows != r.known():
@@ -113,6 +135,11 @@ func (f *File) describe(ignore, parts []string) (d Description, unlike []string,
 			}
 			if f.name != "" {
 				d.Columns = append(d.Columns, columns[i].summary(f))
+				if c := &d.Columns[len(d.Columns)-1]; c.Numbers {
+					if c.Written = f.written; c.Written == asDate { // days may only grow
+						c.Useless = ""
+					}
+				}
 			}
 		}
 		return checkCount(d.Rows)

@@ -19,7 +19,7 @@ func TestDescribedTask(t *testing.T) {
 		"texts":         {"low,a\nhigh,b\n", Classification},
 	} {
 		path := put(t, "x.csv", "y,x\n"+c.rows)
-		d, err := open(t, path).Describe()
+		d, err := open(t, path).Describe(Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestClippedLabels(t *testing.T) {
 // A description counts missing values in all notations, and names words among amounts.
 func TestDescribedAmountsWithGaps(t *testing.T) {
 	rows := "31,1,red,0,7\nNA,2,7,1,7\n4.5,3,red,3+,7\n?,4,blue,3+,\n,unknown,NA,0,7\n-999,5,,1,7\n2,6,None,0,7\n3,7,red,1,7\n1.5,unknown,red,1,7\n"
-	d, err := open(t, put(t, "x.csv", "age,size,colour,rooms,constant\n"+rows)).Describe()
+	d, err := open(t, put(t, "x.csv", "age,size,colour,rooms,constant\n"+rows)).Describe(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

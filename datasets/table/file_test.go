@@ -34,7 +34,7 @@ func oneTable(t *testing.T) map[string]string {
 // passes infers, describes, counts and reads a file, and returns all results and errors.
 func passes(f *File) []any {
 	s, inferred := Infer(f, Options{Label: "y"})
-	d, described := f.Describe()
+	d, described := f.Describe(Options{})
 	n, counted := s.Count(f)
 	out := []any{s, inferred, d, described, n, counted}
 	for _, use := range []Use{Training, Testing, Predicting} {
@@ -105,7 +105,7 @@ func TestChangedFilesAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, inferred := Infer(f, Options{Label: "y"})
-			_, described := f.Describe()
+			_, described := f.Describe(Options{})
 			n, counted := s.Count(f)
 			samples, read := s.Read(f, Training)
 			if n != 0 || samples != nil {
@@ -148,7 +148,7 @@ func TestNoFile(t *testing.T) {
 	}
 	for name, f := range map[string]*File{"nil": nil, "closed": closed} {
 		_, inferred := Infer(f, Options{Label: "y"})
-		_, described := f.Describe()
+		_, described := f.Describe(Options{})
 		_, counted := s.Count(f)
 		_, read := s.Read(f, Testing)
 		for _, err := range []error{inferred, described, counted, read} {

@@ -28,9 +28,12 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 	among := func(name string) bool { _, ok := ignored[name]; return ok }
 	var fields []field
 	if err := test.pass(func(name string) bool { return !among(name) }, func(r rows) error {
-		fields = r.fields()
+		fields = slices.Clone(r.fields())
 		return nil
 	}); err != nil {
+		return nil, err
+	}
+	if err := o.findWritten(test, fields, func(name string) bool { return !among(name) }); err != nil {
 		return nil, err
 	}
 	if err := test.checkUnnamed(); err != nil {
@@ -60,6 +63,9 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 		case (f.rows != label.rows && f.rows > 0 || f.problem == noRows) && !slices.Contains(o.named(), f.name):
 			s.leftOut = append(s.leftOut, f.name)
 		case among(f.name):
+		case f.unclear != "" && len(o.Categories[f.name]) == 0 && f.name != o.Text:
+			f.problem = f.unclear
+			fallthrough
 		case f.problem != "":
 			unread, first = append(unread, f.name), cmp.Or(first, f.unreadable())
 		default:
@@ -124,10 +130,10 @@ func (o Options) checkNames(names []string, has, it string) error {
 	}{
 		{"label", []string{o.Label}}, {"ignore", o.Ignore}, {"columns", o.Columns}, {"text", []string{o.Text}},
 		{"categories", slices.Sorted(maps.Keys(o.Categories))}, {"missing", slices.Sorted(maps.Keys(o.Missing))},
-		{"shapes", slices.Sorted(maps.Keys(o.Shapes))},
+		{"written", slices.Sorted(maps.Keys(o.Written))}, {"shapes", slices.Sorted(maps.Keys(o.Shapes))},
 		{"clip", slices.Sorted(maps.Keys(o.Clip))}, {"scale", slices.Sorted(maps.Keys(o.Scale))},
 	} {
-		constants := uses.option == "clip" || uses.option == "scale"
+		constants := slices.Contains([]string{"clip", "scale", "written"}, uses.option)
 		for _, name := range uses.names {
 			if constants && name == All || uses.option == "text" && name == "" {
 				continue
@@ -136,7 +142,7 @@ func (o Options) checkNames(names []string, has, it string) error {
 				return optionf(uses.option, "%s no column %q; %s %s", has, name, it, listed(names))
 			}
 			if _, also := o.Categories[name]; also && constants {
-				return optionf(uses.option, "%s has categories, which aren't numbers; give it either categories, or clip and scale", name)
+				return optionf(uses.option, "%s has categories, which aren't numbers; give it either categories, or %s", name, uses.option)
 			}
 		}
 	}
@@ -155,6 +161,7 @@ func (o Options) column(f field) (Column, error) {
 		}
 		return c, nil
 	}
+	c.Written = f.written
 	c.Clip, c.Scale = o.constants(f.name, true)
 	m, ok := o.Missing[f.name]
 	if !ok {
@@ -190,18 +197,21 @@ func (o Options) constants(name string, all bool) (clip *Range, scale *Scale) {
 
 // inferLabel returns the schema of the label. It infers task and classes if options lack them.
 func inferLabel(test *File, f field, o Options) (Label, error) {
-	l := Label{Name: f.name, Task: o.Task, Classes: o.Classes}
+	l := Label{Name: f.name, Task: o.Task, Classes: o.Classes, Written: f.written}
 	if f.problem != "" || product(f.shape) != 1 {
 		if f.problem == "" {
 			f.problem = fmt.Sprintf("shape %v: a label is one value a row", f.shape)
 		}
 		return l, inFile(test.path, f.unreadable())
 	}
+	if f.unclear != "" {
+		return l, &Error{File: test.path, Column: f.name, Problem: f.unclear}
+	}
 	if len(o.Classes) > 0 {
 		l.Task = Classification
 	}
 	if l.Task == "" || l.Task == Classification && len(l.Classes) == 0 {
-		seen, err := labelsOf(test, f.name)
+		seen, err := labelsOf(test, f)
 		if err != nil {
 			return l, err
 		}
@@ -240,9 +250,10 @@ type labels struct {
 	other               cell // the first label that isn't a number
 }
 
-func labelsOf(test *File, name string) (*labels, error) {
-	seen := &labels{texts: map[string]bool{}, whole: true}
-	return seen, test.column(name, func(c cell) error {
+func labelsOf(test *File, f field) (*labels, error) {
+	seen, by := &labels{texts: map[string]bool{}, whole: true}, notationOf(f.written)
+	return seen, test.column(f.name, func(c cell) error {
+		c = by.cell(c)
 		if c.missing() {
 			return c.wrong("", "no label (empty, NaN, NA or the like); leave such rows out of all files, or list all classes by --classes if this is one")
 		}

@@ -158,7 +158,7 @@ func TestSuggestedMissingOfArrays(t *testing.T) {
 	nan := math.NaN()
 	d, err := open(t, put(t, "x.npz", npz(t, zip.Store, map[string]string{
 		"x": npy(1, head("<f8", "False", "(4, 2)"), []float64{nan, 1, 2, nan, nan, 3, 6, nan}),
-	}))).Describe()
+	}))).Describe(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

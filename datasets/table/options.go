@@ -41,6 +41,10 @@ type Options struct {
 	Missing    map[string]Missing    // by column of numbers; without it a missing number is an error
 	Clip       map[string][2]float64 // minimum and maximum by column, before scaling
 	Scale      map[string][2]float64 // shift and divisor by column: x becomes (x - shift)/divisor
+	// Written says how columns of text write their numbers, by an example with the decimal sign and what stands around
+	// it: 1,5 or $1.5 or 1.5 mmHg, or 1 % for numbers without one. Digits may be grouped by threes if there is one. Or
+	// it is date, for days since 1970-01-01. By column; All for all others. Without it the public test file shows it.
+	Written map[string]string
 }
 
 // Range is the minimum and maximum that values are clipped to.
@@ -123,6 +127,9 @@ func (o Options) Validate() error {
 		if _, also := o.Categories[name]; also {
 			return optionf("missing", `%s has categories; list "" among them for a missing one`, name)
 		}
+	}
+	if err := o.checkWritten(); err != nil {
+		return err
 	}
 	for name, shape := range o.Shapes {
 		if slices.ContainsFunc(shape, func(d int) bool { return d < 1 || d > maxWidth }) || len(shape) > maxAxes {

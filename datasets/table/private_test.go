@@ -184,7 +184,7 @@ func TestErrorsOfPublicFilesCite(t *testing.T) {
 	if _, err := Infer(open(t, twice), Options{Label: "y"}); err == nil || !strings.Contains(err.Error(), `they are called "x"`) {
 		t.Errorf("infer: %v", err)
 	}
-	if _, err := open(t, twice).Describe(); err == nil || !strings.Contains(err.Error(), `they are called "x"`) {
+	if _, err := open(t, twice).Describe(Options{}); err == nil || !strings.Contains(err.Error(), `they are called "x"`) {
 		t.Errorf("describe: %v", err)
 	}
 }

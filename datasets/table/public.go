@@ -20,6 +20,7 @@ func SchemaOf(o Options) (*Schema, error) {
 	fields := make([]field, len(o.Columns))
 	for i, name := range o.Columns {
 		fields[i] = field{name: name, shape: o.Shapes[name]}
+		fields[i].written = o.writtenAs(fields[i])
 	}
 	fields = split(fields, o.named())
 	if err := o.checkNames(slices.Concat(namesOf(fields), []string{o.Label}, o.Ignore), "the settings list", "they list"); err != nil {
@@ -55,7 +56,7 @@ func SchemaOf(o Options) (*Schema, error) {
 		return nil, optionf("classes", "without a public test file, list all classes of %s by --classes a,b", o.Label)
 	}
 	var err error
-	if s.Label, err = o.label(Label{Name: o.Label, Task: o.Task, Classes: o.Classes}); err != nil {
+	if s.Label, err = o.label(Label{Name: o.Label, Task: o.Task, Classes: o.Classes, Written: o.writtenAs(field{name: o.Label})}); err != nil {
 		return nil, err
 	}
 	return s.shaped()

@@ -44,6 +44,7 @@ func (s *Schema) Read(f *File, use Use) (*Samples, error) {
 			return err
 		}
 		e.rows = r.known()
+		r = notated(r, s.written())
 		if err := each(r, "", func(cells []cell) error { return e.add(r, cells) }); err != nil {
 			return err
 		}
@@ -100,6 +101,15 @@ func (s *Schema) wanted(use Use) func(string) bool {
 	}
 	delete(names, "")
 	return func(name string) bool { return names[name] }
+}
+
+// written returns how the label and the columns are written, by name.
+func (s *Schema) written() map[string]string {
+	by := map[string]string{s.Label.Name: s.Label.Written}
+	for _, c := range s.Columns {
+		by[c.Name] = c.Written
+	}
+	return by
 }
 
 // encoder appends rows to samples.
@@ -173,6 +183,9 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 		p := columnReader{Column: c, at: start, cells: product(c.Shape), index: indexOf(c.Categories), other: -1}
 		if c.Missing != nil {
 			p.words = indexOf(canonicals(c.Missing.Words))
+			for _, word := range c.Missing.Words {
+				p.words[canonical(notationOf(c.Written).cell(textCell(word)))] = 0
+			}
 		}
 		if i, ok := p.index[All]; ok {
 			p.other = i

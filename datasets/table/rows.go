@@ -17,6 +17,9 @@ type field struct {
 	problem, cited string
 	// rows is the number of rows of a wanted array, which an archive may have with another number of rows.
 	rows int
+	// written is how its numbers are written, as in [Options.Written], by the options or a public file. unclear is the
+	// reason why neither says it.
+	written, unclear string
 }
 
 // unreadable returns an error about a column with a problem.

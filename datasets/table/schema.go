@@ -30,6 +30,7 @@ type Label struct {
 	Name    string   `json:"name"`
 	Task    Task     `json:"task"`
 	Classes []string `json:"classes,omitempty"` // of a classification, in the order of the outputs
+	Written string   `json:"written,omitempty"` // as in Options.Written; empty: plain numbers
 	Clip    *Range   `json:"clip,omitempty"`    // of a regression; applied in training only
 	Scale   *Scale   `json:"scale,omitempty"`   // of a regression
 }
@@ -39,6 +40,7 @@ type Column struct {
 	Name       string   `json:"name"`
 	Shape      []int    `json:"shape,omitempty"` // of one row's values; empty for a single value
 	Categories []string `json:"categories,omitempty"`
+	Written    string   `json:"written,omitempty"` // as in Options.Written; empty: plain numbers
 	Clip       *Range   `json:"clip,omitempty"`
 	Scale      *Scale   `json:"scale,omitempty"`
 	Missing    *Missing `json:"missing,omitempty"`
@@ -168,6 +170,9 @@ func (s *Schema) Check() error {
 		}
 		width += c.width()
 	}
+	if n, ok := newNotation(s.Label.Written); !ok || n != nil && n.date {
+		return fmt.Errorf("schema: label %s: written as %q", s.Label.Name, s.Label.Written)
+	}
 	if l := s.Label; l.Clip != nil && !l.Clip.valid() || l.Scale != nil && !l.Scale.valid() {
 		return fmt.Errorf("schema: label %s: clip %v, scale %v", l.Name, l.Clip, l.Scale)
 	}
@@ -188,7 +193,10 @@ func (c Column) check() error {
 		}
 		width *= d
 	}
+	_, written := newNotation(c.Written)
 	switch {
+	case !written || c.Written != "" && (len(c.Shape) > 0 || len(c.Categories) > 0 || c.Text != nil):
+		return fmt.Errorf("written as %q", c.Written)
 	case c.Text != nil && (len(c.Shape) > 0 || len(c.Categories) > 0 || c.Clip != nil || c.Scale != nil || c.Missing != nil):
 		return fmt.Errorf("texts have no shape, categories, clip, scale or missing")
 	case c.Text != nil && !c.Text.valid():

@@ -279,7 +279,7 @@ func TestWrongOptions(t *testing.T) {
 
 // By hand: 2, 4, 4, 4, 5, 5, 7, 9 have mean 5 and standard deviation 2.
 func TestDescribe(t *testing.T) {
-	d, err := open(t, put(t, "x.csv", "a,b,c\n2,x,1\n4,,1\n4,y,1\n,x,1\n4,x,1\n5,x,1\n5,x,1\n7,x,1\n9,1,1\n")).Describe()
+	d, err := open(t, put(t, "x.csv", "a,b,c\n2,x,1\n4,,1\n4,y,1\n,x,1\n4,x,1\n5,x,1\n5,x,1\n7,x,1\n9,1,1\n")).Describe(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -152,7 +152,7 @@ func TestProseIsDescribed(t *testing.T) {
 	f := open(t, put(t, "x.csv", "review,name,kind,y\nI liked this film very much,Ann Lee,long category name of several words,1\n"+
 		"It was far too long for me,Bob Ray,long category name of several words,0\nA film for all and every day,Cy Day,another category name of several words,1\n"+
 		"Not a film for me I fear,Di Fox,another category name of several words,0\n"))
-	d, err := f.Describe()
+	d, err := f.Describe(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

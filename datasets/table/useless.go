@@ -36,7 +36,7 @@ func (s *summing) useless(out *Summary) {
 		out.Useless = "an array of texts"
 	case !s.single:
 	case s.areDates():
-		out.Useless = fmt.Sprintf("dates or times, such as %s; a number made from them, such as the days since a fixed date, can be learned from", s.first.excerpt())
+		out.Useless = fmt.Sprintf("dates or times, such as %s; by --written %s=date they are read as days since 1970-01-01, if they are written as 2024-12-31", s.first.excerpt(), out.Name)
 	case out.Numbers && s.texts == 0:
 		out.Useless = s.uselessNumbers(out)
 	case out.Numbers:

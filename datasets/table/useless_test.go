@@ -32,7 +32,8 @@ func TestUselessColumns(t *testing.T) {
 		"market caps":         {func(i int) string { return fmt.Sprint(i*i*i*i*7919%61001*19999+123456789) + strings.Repeat("7", i%4) }, ""},
 		"padded":              {func(i int) string { return fmt.Sprintf("%03d", i*7%40) }, `ids or names: 40 different values in 40 rows, such as "000"`},
 		"padded groups":       {func(i int) string { return fmt.Sprintf("%02d", 1+i%12) }, ""},
-		"units":               {func(i int) string { return fmt.Sprintf("%d.5 mmHg", 100+i) }, `amounts written as "100.5 mmHg"; `},
+		"units":               {func(i int) string { return fmt.Sprintf("%d.5 mmHg", 100+i) }, ""},
+		"two units":           {func(i int) string { return fmt.Sprintf("%d.5 %s", 100+i, []string{"mmHg", "kPa"}[i%2]) }, `amounts written as "100.5 mmHg"; `},
 		"ISO dates":           {func(i int) string { return fmt.Sprintf("2024-%02d-%02d", 1+i%12, 1+i%28) }, "dates or times, such as 2024-01-01"},
 		"American dates":      {func(i int) string { return fmt.Sprintf("%d/%d/2024", 1+i%12, 1+i%28) }, "dates or times"},
 		"German dates":        {func(i int) string { return fmt.Sprintf("%d.%d.2024", 1+i%28, 1+i%12) }, "dates or times"},
@@ -55,11 +56,11 @@ func TestUselessColumns(t *testing.T) {
 		"a constant text":       {func(int) string { return "yes" }, "always the same: yes"},
 		"a constant with a gap": {func(i int) string { return map[bool]string{true: "", false: "5"}[i == 3] }, ""},
 		"nothing":               {func(i int) string { return []string{"", "NA", "?"}[i%3] }, "every value is missing"},
-		"currency":              {func(i int) string { return fmt.Sprintf("$%d.50", i) }, `amounts written as "$0.50"`},
-		"decimal commas":        {func(i int) string { return fmt.Sprintf("\"%d,5\"", i) }, `amounts written as "0,5"`},
+		"currency":              {func(i int) string { return fmt.Sprintf("$%d.50", i) }, ""},
+		"decimal commas":        {func(i int) string { return fmt.Sprintf("\"%d,5\"", i) }, `numbers such as "39,5", whose sign may be a decimal one or not; say by --written decimal commas=1,5`},
 		"thousands": {func(i int) string {
 			return map[bool]string{true: fmt.Sprintf("\"1,%03d\"", i), false: fmt.Sprint(i)}[i%3 == 0]
-		}, `numbers with more than 10 different texts among them, such as "1,000"`},
+		}, ""},
 		"many words": {func(i int) string {
 			return map[bool]string{true: fmt.Sprintf("about %d", i), false: fmt.Sprint(i * 3)}[i%3 == 0]
 		}, "numbers with more than 10 different texts"},
@@ -74,7 +75,7 @@ func TestUselessColumns(t *testing.T) {
 		for i := range rows {
 			text.WriteString(c.cell(i) + ",1\n")
 		}
-		d, err := open(t, put(t, "x.csv", text.String())).Describe()
+		d, err := open(t, put(t, "x.csv", text.String())).Describe(Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +99,7 @@ func TestLongIDs(t *testing.T) {
 		for i := range c.rows {
 			text += c.cell(i) + ",1\n"
 		}
-		d, err := open(t, put(t, "x.csv", text)).Describe()
+		d, err := open(t, put(t, "x.csv", text)).Describe(Options{})
 		if got := d.Columns[0]; err != nil || (got.Useless != "") != c.useless || got.MayBeID != c.id {
 			t.Errorf("%d rows: %+v, %v", c.rows, got, err)
 		}
@@ -111,7 +112,7 @@ func TestManyTexts(t *testing.T) {
 	for i := range 400 {
 		fmt.Fprintf(&text, "k%d,1\n", i%200)
 	}
-	d, err := open(t, put(t, "x.csv", text.String())).Describe()
+	d, err := open(t, put(t, "x.csv", text.String())).Describe(Options{})
 	if want := `more than 100 different texts, such as "k0"; group them`; err != nil || !strings.HasPrefix(d.Columns[0].Useless, want) {
 		t.Errorf("%q, %v", d.Columns[0].Useless, err)
 	}
@@ -137,7 +138,7 @@ func TestUnnamedColumn(t *testing.T) {
 	} {
 		file := open(t, put(t, "x.csv", text))
 		s, err := Infer(file, o)
-		if _, described := file.Describe(); (described == nil) != (err == nil) {
+		if _, described := file.Describe(Options{}); (described == nil) != (err == nil) {
 			t.Errorf("%q: inferred with %v, described with %v", text, err, described)
 		}
 		if want != "" {
@@ -170,7 +171,7 @@ func TestUnnamedColumn(t *testing.T) {
 	if private := open(t, put(t, "x.csv", "x,y\n5,a\n")); private.Unnamed() {
 		t.Error("it wasn't read")
 	}
-	d, err := open(t, put(t, "x.csv", ",x,y\n1,5,a\n2,6,b\n")).Describe()
+	d, err := open(t, put(t, "x.csv", ",x,y\n1,5,a\n2,6,b\n")).Describe(Options{})
 	if err != nil || len(d.Columns) != 2 {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -206,7 +207,7 @@ func TestSentinels(t *testing.T) {
 		strings.Repeat("1 2 3 ", 67) + "99 99": "[]", // two of 203
 		strings.Repeat("1 2 3 ", 66) + "99 99": "[99]",
 	} {
-		d, err := open(t, put(t, "x.csv", "x,z\n"+strings.ReplaceAll(values, " ", ",1\n")+",1\n")).Describe()
+		d, err := open(t, put(t, "x.csv", "x,z\n"+strings.ReplaceAll(values, " ", ",1\n")+",1\n")).Describe(Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func tableOptions(e settings.Experiment) table.Options {
 	d := e.Data
 	return table.Options{
 		Label: d.Label, Task: table.Task(d.Task), Classes: d.Classes, Ignore: d.Ignore,
-		Columns: d.Columns, Shapes: d.Shapes, Categories: d.Categories, Missing: missingOf(d), Clip: d.Clip, Scale: d.Scale,
+		Columns: d.Columns, Shapes: d.Shapes, Categories: d.Categories, Missing: missingOf(d), Written: d.Written, Clip: d.Clip, Scale: d.Scale,
 		Unit: d.Unit, Text: d.Text, TextLength: e.TextLength,
 	}
 }

@@ -226,7 +226,7 @@ func TestLayersOfDevices(t *testing.T) {
 
 func TestEveryKeyCanBeSet(t *testing.T) {
 	values := map[string]string{"dataset": "mnist", "tuning.learning_rates": "[1]", "tuning.tune": "all",
-		"data.categories": "{a: [b]}", "data.shapes": "{a: [2]}", "data.missing": "{a: {fill: 1}}", "data.clip": "{a: [0, 1]}", "data.scale": "{a: [0, 1]}"}
+		"data.categories": "{a: [b]}", "data.shapes": "{a: [2]}", "data.missing": "{a: {fill: 1}}", "data.written": "{a: '$1.5'}", "data.clip": "{a: [0, 1]}", "data.scale": "{a: [0, 1]}"}
 	for _, key := range Keys() {
 		value, ok := values[key]
 		if !ok {

@@ -124,7 +124,7 @@ func Columns(o table.Options) *File {
 		},
 		data: settings.Data{
 			Label: o.Label, Task: string(o.Task), Classes: o.Classes, Ignore: o.Ignore, Columns: o.Columns, Text: o.Text, Shapes: o.Shapes,
-			Categories: o.Categories, Missing: missingSettings(o.Missing), Clip: o.Clip, Scale: o.Scale,
+			Categories: o.Categories, Missing: missingSettings(o.Missing), Written: o.Written, Clip: o.Clip, Scale: o.Scale,
 		},
 		columns: o.Columns,
 	}

@@ -30,7 +30,7 @@ func Describe(file string, d table.Description, opts Options) (*File, error) {
 		},
 		data: settings.Data{
 			Test: file, Label: opts.Label, Task: opts.Task,
-			Categories: map[string][]string{}, Missing: map[string]settings.Missing{}, Clip: map[string][2]float64{}, Scale: map[string][2]float64{},
+			Categories: map[string][]string{}, Missing: map[string]settings.Missing{}, Written: map[string]string{}, Clip: map[string][2]float64{}, Scale: map[string][2]float64{},
 		},
 	}
 	for _, c := range d.Columns {
@@ -87,6 +87,7 @@ func Describe(file string, d table.Description, opts Options) (*File, error) {
 		s.head = append(s.head, `Values are missing. Columns that have all of them here may lack some in private rows: they have a fill, or a category "", too`)
 	}
 	s.remarkf("missing", "", "fill, here the median of the public rows, stands for a missing number; indicator adds a value that is 1 if it was missing")
+	s.remarkf("written", "", "how the file writes numbers: with which decimal sign, and what stands around them")
 	s.remarkf("clip", "", "numbers beyond become the nearer bound; here the extremes of the public rows, rounded outward")
 	s.remarkf("scale", "", "(number - first)/second; here mean and standard deviation of the public rows")
 	return s, nil
@@ -129,8 +130,10 @@ func (s *File) ignore(column, why string) {
 // suggestLabel describes the label. What a model can't be trained on is a note, not an error: the file may be mended.
 func (s *File) suggestLabel(c table.Summary, task string, rows int) error {
 	if c.Problem != "" {
-		s.notef("%s: %s", c.Name, c.Problem)
-		return nil
+		return term.Inputf("the label %s can't be read: %s", c.Name, c.Problem)
+	}
+	if c.Written != "" {
+		s.data.Written[c.Name] = c.Written
 	}
 	if c.Missing > 0 {
 		s.notef("%s: no label in %s of the %s rows; leave such rows out of all files, or list all classes if NA, None or their like is one", c.Name, release.Grouped(c.Missing), release.Grouped(rows))
@@ -201,6 +204,9 @@ func (s *File) suggestColumn(c table.Summary, rows int) {
 
 func (s *File) suggestNumbers(c table.Summary, scale [2]float64, rows int) {
 	s.data.Scale[c.Name], s.data.Clip[c.Name] = scale, c.Outward()
+	if c.Written != "" {
+		s.data.Written[c.Name] = c.Written
+	}
 	if far := farOut(c); far != "" {
 		s.remarkf("clip", c.Name, "%s", strings.TrimPrefix(far, "; "))
 	}

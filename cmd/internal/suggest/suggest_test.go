@@ -78,7 +78,7 @@ func TestSuggestedSettingsReadTheTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		d, err := file.Describe()
+		d, err := file.Describe(table.Options{})
 		if err != nil {
 			t.Skip(err) // a text that is no CSV, such as one with a lone return
 		}
@@ -136,7 +136,7 @@ func TestNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	d, err := file.Describe()
+	d, err := file.Describe(table.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
