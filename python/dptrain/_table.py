@@ -113,7 +113,7 @@ def _numbers(column: Mapping[str, Any], values: Any) -> Array:
     words, numbers = _words((missing or {}).get("words") or [])
     x = values
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "fiub":
-        x = _parsed(name, x, shape, words)
+        x = _parsed(column, x, shape, words)
     x = np.asarray(x, np.float64)
     if list(x.shape[1:]) != shape:
         raise DataError(f"column {name}: rows of shape {list(x.shape[1:])}, want {shape}")
@@ -149,8 +149,9 @@ def _words(words: Sequence[str]) -> Tuple[Set[str], List[float]]:
     return set(words), numbers
 
 
-def _parsed(name: str, values: Any, shape: List[int], words: Set[str]) -> Array:
+def _parsed(column: Mapping[str, Any], values: Any, shape: List[int], words: Set[str]) -> Array:
     """Returns cells of any kind as numbers; NaN is a missing one."""
+    name, written = column["name"], column.get("written")
     if shape:
         try:
             return np.asarray([np.asarray(row, np.float64) for row in values]).reshape([len(values)] + shape)
@@ -158,7 +159,10 @@ def _parsed(name: str, values: Any, shape: List[int], words: Set[str]) -> Array:
             raise DataError(f"column {name}: not numbers in rows of shape {shape}") from None
     out = np.empty(len(values))
     for i, cell in enumerate(values):
-        gap = is_missing(cell) or isinstance(cell, (str, np.str_)) and cell.strip(_BLANKS) in words
+        text = isinstance(cell, (str, np.str_))
+        gap = is_missing(cell) or text and cell.strip(_BLANKS) in words
+        if written and text and not gap:
+            raise ModelError(f"column {name}: its texts are written as {written!r}: parse them into numbers")
         out[i] = math.nan if gap else _number(name, i, cell)
     return out
 

@@ -105,6 +105,12 @@ class TestByHand(Written):
                 self.assertAlmostEqual(p[i, 1], 1 / (1 + math.exp((a - b) / 2)), places=5)
         self.assertEqual(model.predict_proba(np.zeros((0, 4))).shape, (0, 2))
 
+    def test_written(self):
+        columns = [{"name": "x", "written": "1,5", "missing": {"fill": 4}}]
+        np.testing.assert_allclose(_table.encode(columns, {"x": [1.5, 2, "NA"]}), [[1.5], [2], [4]])
+        with self.assertRaisesRegex(dptrain.ModelError, "column x: its texts are written as '1,5': parse them into numbers"):
+            _table.encode(columns, {"x": [1.5, "1.234"]})
+
     def test_values_of_arrays(self):
         columns = [{"name": "x[2]", "scale": {"shift": 1, "divisor": 2}}, {"name": "x[0]"}]
         np.testing.assert_allclose(_table.encode(columns, {"x": [[1, 2, 3], [4, 5, 6]]}), [[1, 1], [2.5, 4]])
