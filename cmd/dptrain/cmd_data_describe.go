@@ -89,8 +89,8 @@ func runDataDescribe(ctx context.Context, g *global, opts suggest.Options, writt
 			}
 			return s, err
 		}
-		if public.Unnamed() {
-			g.Console().Log().Infof("the first column of %s has no name and holds row numbers or names; it is left out", file)
+		for _, note := range public.Notes() {
+			g.Console().Log().Info(note)
 		}
 		if s.of, err = suggest.Describe(file, s.described, opts); err == nil {
 			s.settings, err = s.of.YAML()

@@ -43,13 +43,13 @@ func TestManyNames(t *testing.T) {
 	if err := s.Check(); err != nil {
 		t.Error(err)
 	}
-	wanted := s.wanted(Predicting)
+	wanted := s.wanted(nil, Predicting)
 	for _, name := range list {
 		if !wanted(name) {
 			t.Fatal(name)
 		}
 	}
-	if wanted("y") || wanted("z") || !s.wanted(Training)("y") {
+	if wanted("y") || wanted("z") || !s.wanted(nil, Training)("y") {
 		t.Error("wrong columns")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -23,7 +24,14 @@ type csvRows struct {
 	header []field
 	cells  []cell
 	line   int
-	end    int // line that the last record ends in
+	end    int   // line that the last record ends in
+	offset int64 // of that end
+
+	// Rows of empty cells are held until another row follows: at the end of a file they are none.
+	blank []int // lines of such rows
+	held  bool  // whether the row behind them was read: cells, or err
+	err   error
+	after int // its line
 }
 
 // openCSV reads the header of a file.
@@ -36,14 +44,16 @@ func openCSV(file io.Reader, comma rune, compressed bool) (rows, error) {
 		}
 		r.budget.r = unpacked
 	}
-	in := bufio.NewReader(r.budget)
+	in := bufio.NewReaderSize(r.budget, 1<<16)
 	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
 		_, _ = in.Discard(3) // can't fail after Peek
 	}
-	if beginning, _ := in.Peek(in.Size()); comma == ',' && semicolons(beginning) {
-		comma = ';'
-	}
-	r.csv = csv.NewReader(in)
+	beginning, _ := in.Peek(in.Size())
+	comma, header := dialect(beginning, comma)
+	above := beginning[:len(beginning)-len(header)]
+	blank := strings.Repeat("\n", bytes.Count(above, []byte("\n"))) // lines that are counted and not read
+	_, _ = in.Discard(len(above))
+	r.csv = csv.NewReader(io.MultiReader(strings.NewReader(blank), in))
 	r.csv.Comma, r.csv.ReuseRecord = comma, true
 	names, err := r.record()
 	if errors.Is(err, io.EOF) {
@@ -59,10 +69,45 @@ func openCSV(file io.Reader, comma rune, compressed bool) (rows, error) {
 	return r, nil
 }
 
-// semicolons reports whether semicolons separate the cells of the header: it has some, and no comma.
-func semicolons(beginning []byte) bool {
-	header, _, _ := bytes.Cut(beginning, []byte("\n"))
-	return bytes.ContainsRune(header, ';') && !bytes.ContainsRune(header, ',')
+const separators = ",;\t"
+
+// separatorLine matches Excel's first line, which names the separator.
+var separatorLine = regexp.MustCompile(`^"?sep=([,;\t|:])"?\r?\n`)
+
+// dialect returns the separator of cells, and the text from the header on: without the line of the separator, and
+// without lines of comments. A separator other than the comma is given by the file's name.
+func dialect(text []byte, comma rune) (rune, []byte) {
+	given := comma != ','
+	if m := separatorLine.FindSubmatch(text); m != nil {
+		given, comma, text = true, rune(m[1][0]), text[len(m[0]):]
+	}
+	header, rest, _ := bytes.Cut(text, []byte("\n"))
+	for bytes.HasPrefix(header, []byte("#")) && comment(header, rest, separators+string(comma)) {
+		text = rest
+		header, rest, _ = bytes.Cut(text, []byte("\n"))
+	}
+	for _, c := range separators {
+		if !given && bytes.ContainsRune(header, c) {
+			return c, text
+		}
+	}
+	return comma, text
+}
+
+// comment reports whether a line that begins with # is no header: it has another number of cells than the first line
+// below that doesn't begin so, or both have one cell, and that isn't a number.
+func comment(line, below []byte, separators string) bool {
+	for next := range bytes.Lines(below) {
+		if bytes.HasPrefix(next, []byte("#")) {
+			continue
+		}
+		_, number := parse(string(bytes.TrimSpace(next)))
+		return !number && !strings.ContainsFunc(separators, func(c rune) bool {
+			n := bytes.Count(line, []byte(string(c)))
+			return n > 0 && n == bytes.Count(next, []byte(string(c)))
+		})
+	}
+	return false
 }
 
 // budget is a reader that fails after left bytes.
@@ -89,14 +134,26 @@ func (r *csvRows) where() string   { return fmt.Sprintf("line %d", r.line) }
 func (r *csvRows) close() error { return nil }
 
 func (r *csvRows) next() ([]cell, error) {
-	record, err := r.record()
-	if err != nil {
-		return nil, err
+	for !r.held {
+		record, err := r.record()
+		if errors.Is(err, io.EOF) {
+			return nil, io.EOF
+		}
+		r.held, r.err, r.after = err != nil || len(record) == 1, err, r.line
+		for i, s := range record {
+			r.cells[i] = textCell(s)
+			r.held = r.held || r.cells[i].kind != none
+		}
+		if !r.held {
+			r.blank = append(r.blank, r.line)
+		}
 	}
-	for i, s := range record {
-		r.cells[i] = textCell(s)
+	if len(r.blank) > 0 {
+		r.line, r.blank = r.blank[0], r.blank[1:]
+		return make([]cell, len(r.cells)), nil
 	}
-	return r.cells, nil
+	r.line, r.held = r.after, false
+	return r.cells, r.err
 }
 
 func (r *csvRows) known() int { return 0 }
@@ -108,6 +165,9 @@ func (r *csvRows) record() ([]string, error) {
 	var wrong *csv.ParseError
 	switch {
 	case errors.Is(err, io.EOF):
+		if len(r.header) == 1 && r.csv.InputOffset() > r.offset { // lines that the library skips
+			r.blank = append(r.blank, r.end+1)
+		}
 		return nil, io.EOF
 	case errors.Is(err, csv.ErrFieldCount):
 		r.line, _ = r.csv.FieldPos(0)
@@ -125,7 +185,7 @@ func (r *csvRows) record() ([]string, error) {
 	if len(record) == 1 && r.end > 0 && r.line > r.end+1 { // the library skips it, so later rows would move up
 		return nil, &Error{Row: fmt.Sprintf("line %d", r.end+1), Problem: `blank, in a file of one column; write "" for a missing value, or leave the line out`}
 	}
-	r.end = r.line + strings.Count(record[len(record)-1], "\n")
+	r.end, r.offset = r.line+strings.Count(record[len(record)-1], "\n"), r.csv.InputOffset()
 	for i, s := range record {
 		if !utf8.ValidString(s) {
 			return nil, &Error{Row: r.where(), Problem: fmt.Sprintf("cell %d isn't UTF-8; save the file as UTF-8", i+1)}

@@ -65,17 +65,21 @@ func read(t testing.TB, path string, o Options) (*Schema, *Samples, error) {
 func TestCSVDialects(t *testing.T) {
 	const plain = "age,colour,class\n31,red,a\n-2.5e1,green,b\n"
 	for name, file := range map[string]struct{ name, text string }{
-		"plain":             {"x.csv", plain},
-		"no last line feed": {"x.csv", strings.TrimSuffix(plain, "\n")},
-		"byte order mark":   {"x.csv", "\ufeff" + plain},
-		"carriage returns":  {"x.csv", strings.ReplaceAll(plain, "\n", "\r\n")},
-		"blanks":            {"x.csv", "age , colour, class\n 31 , red,a \n\n-2.5e1,green , b\n"},
-		"quotes":            {"x.csv", "\"age\",\"colour\",class\n\"31\",red,\"a\"\n-2.5e1,\"green\",b\n"},
-		"semicolons":        {"x.csv", strings.ReplaceAll(plain, ",", ";")},
-		"tabs":              {"x.tsv", strings.ReplaceAll(plain, ",", "\t")},
-		"compressed":        {"x.csv.gz", gzipped(t, plain)},
-		"tabs compressed":   {"X.TSV.GZ", gzipped(t, strings.ReplaceAll(plain, ",", "\t"))},
-		"another order":     {"x.csv", "class,age,colour\na,31,red\nb,-25,green\n"},
+		"plain":              {"x.csv", plain},
+		"no last line feed":  {"x.csv", strings.TrimSuffix(plain, "\n")},
+		"byte order mark":    {"x.csv", "\ufeff" + plain},
+		"carriage returns":   {"x.csv", strings.ReplaceAll(plain, "\n", "\r\n")},
+		"blanks":             {"x.csv", "age , colour, class\n 31 , red,a \n\n-2.5e1,green , b\n"},
+		"quotes":             {"x.csv", "\"age\",\"colour\",class\n\"31\",red,\"a\"\n-2.5e1,\"green\",b\n"},
+		"semicolons":         {"x.csv", strings.ReplaceAll(plain, ",", ";")},
+		"tabs":               {"x.tsv", strings.ReplaceAll(plain, ",", "\t")},
+		"compressed":         {"x.csv.gz", gzipped(t, plain)},
+		"tabs compressed":    {"X.TSV.GZ", gzipped(t, strings.ReplaceAll(plain, ",", "\t"))},
+		"tabs in .csv":       {"x.csv", strings.ReplaceAll(plain, ",", "\t")},
+		"Excel's first line": {"x.csv", "\ufeffsep=|\r\n" + strings.ReplaceAll(plain, ",", "|")},
+		"comments":           {"x.csv", "# of the year 2024\n#, by us, again, and again\n\n" + plain},
+		"rows of nothing":    {"x.csv", plain + ",,\n, ,\n\n"},
+		"another order":      {"x.csv", "class,age,colour\na,31,red\nb,-25,green\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Label: "class", Categories: map[string][]string{"colour": {"red", "green"}}}
@@ -96,6 +100,38 @@ func TestCSVDialects(t *testing.T) {
 	}
 }
 
+// A header of data is named as such, one that begins with # is one, and names are equal in all forms of Unicode. What is
+// left out at the end is told; a row of nothing that isn't the last stays where it is.
+func TestHeaders(t *testing.T) {
+	for text, want := range map[string]string{
+		"5.1,3,a\n4,2,b\n":             `it has 5.1, 3, a; the first line looks like data; put a line of names above it`,
+		"1,0,1\n4,2,2\n":               "columns 1 and 3 have one name; rename one, or leave it out; the first line looks like data",
+		"2001,2002,a\n1,2,b\n":         "it has 2001, 2002, a",
+		"#x,class\n#1,a\n#2,b\n":       "column #x: not a number",
+		"#x,class\n1,a\n2,b\n":         "",
+		"#\n#a\n# x,class\n1,a\n2,b\n": "",
+	} {
+		if _, _, err := read(t, put(t, "x.csv", text), Options{Label: "class"}); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	for _, name := range []string{"gr\u00fcn", "gru\u0308n"} {
+		s := &Schema{Label: Label{Name: "class", Task: Classification, Classes: []string{"a", "b"}}, Columns: []Column{{Name: name, Missing: &Missing{Fill: 9}}}, Shape: []int{1}}
+		f := open(t, put(t, "x.csv", "class,gru\u0308n\n,1\n,\n,3\n,\n,\n"))
+		if got, err := s.Read(f, Predicting); err != nil || fmt.Sprint(got.Values) != "[1 9 3]" || fmt.Sprint(f.Notes()) != "[blank rows at the end of x.csv are left out]" {
+			t.Errorf("%+v, %v, %q", got, err, f.Notes())
+		}
+		if _, err := Infer(f, Options{Label: "class", Ignore: []string{name}}); err == nil || !strings.Contains(err.Error(), "no label") && !strings.Contains(err.Error(), "no column is left") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	one := &Schema{Label: Label{Name: "y", Task: Regression}, Columns: []Column{{Name: "x"}}, Shape: []int{1}}
+	f := open(t, put(t, "x.csv", "x\n1\n2\n\n"))
+	if got, err := one.Read(f, Predicting); err != nil || got.N != 2 || len(f.Notes()) != 1 {
+		t.Errorf("%+v, %v, %q", got, err, f.Notes())
+	}
+}
+
 // Errors name line and column.
 func TestWrongCSV(t *testing.T) {
 	options := Options{Label: "y", Categories: map[string][]string{"c": {"red", "green"}}, Classes: []string{"a", "b"}}
@@ -113,6 +149,7 @@ func TestWrongCSV(t *testing.T) {
 		"a quote too many":  {header + "1,re\"d,a\n", "line 3: a quote in a cell without quotes at byte 5; put the cell into quotes and write the quote twice", ""},
 		"an open quote":     {header + "1,\"red,a\n", "line 3: a quote is missing or too many at byte 10; a quote within a quoted cell is written twice", ""},
 		"Latin 1":           {header + "1,gr\xfcn,a\n", "line 3: cell 2 isn't UTF-8; save the file as UTF-8", ""},
+		"below comments":    {"sep=,\n# of 2024\n" + header + "1,red,a,\n", "line 5: 4 cells, and the header has 3 cells", ""},
 		"no number":         {header + "one,red,a\n", `line 3, column x: not a number; if the column holds categories, list them by --categories x=a,b,c; "dptrain data describe" does, from public rows`, `the cell is "one"`},
 		"a decimal comma":   {header + "\"1,5\",red,a\n", `column x: numbers such as "1,5", whose sign may be a decimal one or not; say by --written x=1,5 that the decimal sign is a comma, or by x=1.5 a point, or ignore it by --ignore x`, ""},
 		"hexadecimal":       {header + "0x1p-2,red,a\n", `line 3, column x: not a number; if the column holds categories, list them by --categories x=a,b,c; "dptrain data describe" does, from public rows`, `the cell is "0x1p-2"`},

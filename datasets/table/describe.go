@@ -62,6 +62,7 @@ func (f *File) Describe(o Options) (Description, error) {
 	if err := o.checkWritten(); err != nil {
 		return Description{}, err
 	}
+	f.call(o.Ignore...)
 	d, unlike, err := f.describe(o, o.Ignore)
 	if err == nil && len(unlike) > 0 {
 		d, _, err = f.describe(o, append(unlike, o.Ignore...))

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // File is an open file of rows, for [Infer], [Schema.Count] and [Schema.Read]. They and its methods read it from the
@@ -18,7 +21,10 @@ type File struct {
 	file   *os.File
 	opened os.FileInfo // size and modification time when it was opened
 
-	names []string // see Columns
+	names    []string          // see Columns
+	spelling map[string]string // of names in NFC: see call
+	unheaded string            // what looks like data instead of names
+	blank    bool              // whether rows of empty cells at the end were left out
 }
 
 // Open opens a file for reading. The extension of its name, one of [Formats], determines its format. Open doesn't read
@@ -76,7 +82,7 @@ func checkKind(path string, info os.FileInfo) error {
 
 var errNoFile = errors.New("file: none; Open returns one beside a nil error")
 
-// pass calls use with all rows of the file, in the wanted columns; nil means all. Its errors and the errors of use name
+// pass calls use with all rows of the file, in the wanted columns; nil means all, by the names in the header. Its errors and the errors of use name
 // the file. If the file has changed, pass returns that error, whatever use returned.
 func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 	if f == nil {
@@ -85,17 +91,25 @@ func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 	if err := f.checkUnchanged(); err != nil {
 		return err
 	}
+	called := f.called
 	if wanted == nil {
-		wanted = func(string) bool { return true }
+		called, wanted = func(name string) string { return name }, func(string) bool { return true }
 	}
-	r, err := f.rows(wanted)
+	r, err := f.rows(func(name string) bool { return wanted(called(name)) })
 	if err == nil {
-		if err = checkFields(r.fields()); err == nil {
-			f.names = nil
-			for _, column := range r.fields() {
-				f.names = append(f.names, column.name)
-			}
+		fields := r.fields()
+		f.names = make([]string, len(fields))
+		for i := range fields {
+			fields[i].name = called(fields[i].name)
+			f.names[i] = fields[i].name
+		}
+		c, ok := r.(*csvRows)
+		if ok {
+			f.unheaded = unheaded(fields)
+		}
+		if err = checkFields(fields); err == nil {
 			err = use(r)
+			f.blank = f.blank || ok && len(c.blank) > 0
 		}
 		if closed := r.close(); err == nil {
 			err = closed
@@ -108,6 +122,24 @@ func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 		return inFile(f.path, err)
 	}
 	return nil
+}
+
+// call gives columns these names, where the header's differ in Unicode's form alone: in it é is one character or two.
+func (f *File) call(names ...string) {
+	for _, name := range names {
+		if form := norm.NFC.String(name); f != nil && form != name {
+			if f.spelling == nil {
+				f.spelling = map[string]string{}
+			}
+			f.spelling[form] = name
+		}
+	}
+}
+
+// called returns the name of a column that the header calls so: as call gave it, or else in NFC.
+func (f *File) called(name string) string {
+	name = norm.NFC.String(name)
+	return cmp.Or(f.spelling[name], name)
 }
 
 // checkUnchanged compares the file's size and time of modification with those at [Open]. It misses a write that keeps

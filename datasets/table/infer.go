@@ -2,6 +2,7 @@ package table
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -27,6 +28,7 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 	ignored := indexOf(append(o.leftOut(), "")) // "" is the first column, if it has no name
 	among := func(name string) bool { _, ok := ignored[name]; return ok }
 	var fields []field
+	test.call(append(o.named(), o.Label, o.Unit)...)
 	if err := test.pass(func(name string) bool { return !among(name) }, func(r rows) error {
 		fields = slices.Clone(r.fields())
 		return nil
@@ -41,6 +43,10 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 	}
 	parts := split(fields, o.named())
 	if err := o.checkNames(namesOf(parts), test.path+" has", "it has"); err != nil {
+		var option *OptionError
+		if errors.As(err, &option) {
+			option.Problem += test.unheaded
+		}
 		return nil, err
 	}
 	if len(o.Columns) > 0 {

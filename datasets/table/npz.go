@@ -12,6 +12,7 @@ import (
 // npzRows reads the arrays of an archive side by side: row i is element i of the first axis of each.
 type npzRows struct {
 	arrays []npzArray
+	header []field
 	cells  []cell
 	n, at  int
 }
@@ -50,6 +51,9 @@ func openNPZ(file io.ReaderAt, size int64, wanted func(string) bool) (rows, erro
 		r.arrays = append(r.arrays, a)
 	}
 	r.level()
+	for _, a := range r.arrays {
+		r.header = append(r.header, a.field)
+	}
 	return r, nil
 }
 
@@ -94,13 +98,7 @@ func (r *npzRows) level() {
 	}
 }
 
-func (r *npzRows) fields() []field {
-	var out []field
-	for _, a := range r.arrays {
-		out = append(out, a.field)
-	}
-	return out
-}
+func (r *npzRows) fields() []field { return r.header }
 
 func (r *npzRows) where() string { return fmt.Sprintf("row %d", r.at) }
 

@@ -66,6 +66,7 @@ func SchemaOf(o Options) (*Schema, error) {
 // person forgot them. It reads only the header. The error has their positions in its text, and their names in Private.
 func (o Options) CheckColumns(f *File) error {
 	arrays := arraysOf(o.Columns)
+	f.call(append(o.named(), o.Label, o.Unit)...)
 	return f.pass(func(name string) bool { return arrays[name] }, func(r rows) error {
 		positions, names := o.others(r.fields())
 		if len(positions) == 0 {

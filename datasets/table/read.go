@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,7 +39,7 @@ func (s *Schema) Read(f *File, use Use) (*Samples, error) {
 		return nil, errNoSchema
 	}
 	var out *Samples
-	err := f.pass(s.wanted(use), func(r rows) error {
+	err := f.pass(s.wanted(f, use), func(r rows) error {
 		e, err := s.encoder(r.fields(), use)
 		if err != nil {
 			return err
@@ -75,7 +76,7 @@ func (s *Schema) Count(f *File) (n int, err error) {
 	if s == nil {
 		return 0, errNoSchema
 	}
-	err = f.pass(s.wanted(Training), func(r rows) error {
+	err = f.pass(s.wanted(f, Training), func(r rows) error {
 		if _, err := s.encoder(r.fields(), Training); err != nil {
 			return err
 		}
@@ -94,12 +95,13 @@ func (s *Schema) Count(f *File) (n int, err error) {
 	return n, nil
 }
 
-func (s *Schema) wanted(use Use) func(string) bool {
+func (s *Schema) wanted(f *File, use Use) func(string) bool {
 	names := map[string]bool{s.Label.Name: use != Predicting}
 	for _, c := range s.Columns {
 		names[c.Name], names[ArrayOf(c.Name)] = true, true
 	}
 	delete(names, "")
+	f.call(slices.Collect(maps.Keys(names))...)
 	return func(name string) bool { return names[name] }
 }
 
@@ -224,7 +226,7 @@ func (s *Schema) lacking(has map[string]int, use Use, fields []field) error {
 	if len(lacks) == 0 {
 		return nil
 	}
-	return problemf("no column %s; the header must name it as the public test file does", listed(lacks)).citing("its columns are %s", quotedNames(names))
+	return problemf("no column %s; the header must name it as the public test file does%s", listed(lacks), unheaded(fields)).citing("its columns are %s", quotedNames(names))
 }
 
 func indexOf(list []string) map[string]int {

@@ -3,8 +3,8 @@ package table
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
+	"math"
 )
 
 // field is a column of a file.
@@ -64,18 +64,34 @@ func checkFields(fields []field) error {
 	seen := map[string]int{}
 	for i, f := range fields {
 		if f.name == "" && (i > 0 || len(fields) == 1) {
-			return &Error{Problem: fmt.Sprintf("column %d has no name in the header; give it one, or leave the column out", i+1)}
+			return problemf("column %d has no name in the header; give it one, or leave the column out%s", i+1, unheaded(fields))
 		}
 		if first, twice := seen[f.name]; twice {
-			return problemf("columns %d and %d have one name; rename one, or leave it out", first+1, i+1).citing("they are called %q", f.name)
+			return problemf("columns %d and %d have one name; rename one, or leave it out%s", first+1, i+1, unheaded(fields)).citing("they are called %q", f.name)
 		}
 		seen[f.name] = i
 	}
 	return nil
 }
 
+// unheaded returns an addition to an error about names that look like data: half of them or more are numbers, which
+// don't only grow as positions and years do.
+func unheaded(fields []field) string {
+	numbers, last, growing := 0, math.Inf(-1), true
+	for _, f := range fields {
+		if x, ok := parse(f.name); ok {
+			numbers, last, growing = numbers+1, x, growing && x > last
+		}
+	}
+	if growing || 2*numbers < len(fields) {
+		return ""
+	}
+	return "; the first line looks like data; put a line of names above it"
+}
+
 // column calls use with each cell of a column that has one value a row.
 func (f *File) column(name string, use func(cell) error) error {
+	f.call(name)
 	return f.pass(func(column string) bool { return column == name }, func(r rows) error {
 		at, n := 0, 0
 		for _, x := range r.fields() {

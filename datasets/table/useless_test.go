@@ -151,7 +151,7 @@ func TestUnnamedColumn(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		if len(s.Columns) != 1 || s.Columns[0].Name != "x" || !file.Unnamed() {
+		if len(s.Columns) != 1 || s.Columns[0].Name != "x" || !file.unnamed() {
 			t.Errorf("%q: %+v", text, s)
 		}
 	}
@@ -161,14 +161,14 @@ func TestUnnamedColumn(t *testing.T) {
 	}
 	private := open(t, put(t, "x.csv", ",x,y\nsomebody,5,a\nsomebody,6,b\n"))
 	for _, use := range []Use{Training, Testing, Predicting} {
-		if got, err := s.Read(private, use); err != nil || got.N != 2 || got.Values[1] != 6 || !private.Unnamed() {
+		if got, err := s.Read(private, use); err != nil || got.N != 2 || got.Values[1] != 6 || !private.unnamed() {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
 	if _, err := private.Sketch(); err != nil {
 		t.Errorf("a sketch: %v", err)
 	}
-	if private := open(t, put(t, "x.csv", "x,y\n5,a\n")); private.Unnamed() {
+	if private := open(t, put(t, "x.csv", "x,y\n5,a\n")); private.unnamed() {
 		t.Error("it wasn't read")
 	}
 	d, err := open(t, put(t, "x.csv", ",x,y\n1,5,a\n2,6,b\n")).Describe(Options{})

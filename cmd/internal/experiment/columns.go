@@ -51,22 +51,15 @@ func leftOut(d settings.Data, s *table.Schema, columns []string) (l release.Left
 	return l
 }
 
-// fileNotes returns notes on the user's own files: columns that are left out without being ignored, and labels of
-// public rows that the clip constants change. columns are the public file's.
-func fileNotes(d settings.Data, s *table.Schema, public *table.Samples, columns []string, private *table.File) []string {
-	var notes []string
-	unnamed := func(file string, yes bool) {
-		if yes {
-			notes = append(notes, fmt.Sprintf("the first column of %s has no name; it is left out as row numbers or names", filepath.Base(file)))
-		}
-	}
-	unnamed(d.Test, slices.Contains(columns, ""))
-	unnamed(d.Train, private.Unnamed())
+// fileNotes returns notes on the user's own files: what is left out without being ignored, and labels of public rows that
+// the clip constants change. test is the file of public rows, or nil.
+func fileNotes(d settings.Data, s *table.Schema, public *table.Samples, test, private *table.File) []string {
+	notes := append(test.Notes(), private.Notes()...)
 	if public == nil {
 		return notes
 	}
 	unread := slices.DeleteFunc(slices.Clone(private.Columns()), func(name string) bool { // whose names are private
-		return name == "" || name == d.Unit || slices.Contains(columns, name)
+		return name == "" || name == d.Unit || slices.Contains(test.Columns(), name)
 	})
 	if n := len(unread); n > 0 {
 		notes = append(notes, fmt.Sprintf("columns that %s has and %s lacks: %s; nothing is learned from them", filepath.Base(d.Train), filepath.Base(d.Test), release.Grouped(n)))

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
@@ -54,9 +52,8 @@ func (f *ownFiles) close() error {
 
 // readPublic infers the schema from settings and the public test file, and reads its rows. There is no such file if
 // private samples are held out to score models, or if nothing is tuned and the settings list the columns. The schema
-// then follows from the settings alone, and there are no rows. columns are the names of all columns of the file, or
-// else of the settings.
-func readPublic(e settings.Experiment, tune bool) (s *table.Schema, rows *table.Samples, columns []string, err error) {
+// then follows from the settings alone, and there are no rows. file is the public file, closed, or nil.
+func readPublic(e settings.Experiment, tune bool) (s *table.Schema, rows *table.Samples, file *table.File, err error) {
 	d := e.Data
 	if err := d.Complete(e.Privacy.Holdout > 0 || !tune && len(d.Columns) > 0); err != nil {
 		return nil, nil, nil, &Error{Usage, err}
@@ -68,7 +65,7 @@ func readPublic(e settings.Experiment, tune bool) (s *table.Schema, rows *table.
 		if tune && s.Label.Task == table.Regression && s.Label.Scale == nil {
 			return nil, nil, nil, usagef("data.scale: the label %s has no scale, and scores on held-out rows count errors in units of it; give --scale %[1]s=MIDDLE,SPREAD, with a usual value and a usual distance from it", s.Label.Name)
 		}
-		return s, nil, slices.Concat(d.Columns, d.Ignore), nil
+		return s, nil, nil, nil
 	}
 	if sameFile(d.Train, d.Test) {
 		return nil, nil, nil, usagef("data.test: %s and %s are one file: the training file is private and the test file public; give two files", d.Train, d.Test)
@@ -77,8 +74,7 @@ func readPublic(e settings.Experiment, tune bool) (s *table.Schema, rows *table.
 	if err := options.Validate(); err != nil {
 		return nil, nil, nil, explainedTable(err)
 	}
-	file, err := table.Open(d.Test)
-	if err != nil {
+	if file, err = table.Open(d.Test); err != nil {
 		return nil, nil, nil, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
@@ -86,7 +82,7 @@ func readPublic(e settings.Experiment, tune bool) (s *table.Schema, rows *table.
 		return nil, nil, nil, explainedTable(err)
 	}
 	rows, err = s.ReadPublic(file)
-	return s, rows, file.Columns(), err
+	return s, rows, file, err
 }
 
 // withoutPublicRows adds to an error that a setting must be given if no public file shows it.
@@ -130,7 +126,7 @@ func explainedTable(err error) error {
 // describeFiles reads the public rows, counts the private ones and builds the network, so that a plan fails wherever
 // its run would.
 func describeFiles(e settings.Experiment, tune bool) (Samples, *ownFiles, error) {
-	schema, public, columns, err := readPublic(e, tune)
+	schema, public, test, err := readPublic(e, tune)
 	if err != nil {
 		return Samples{}, nil, err
 	}
@@ -154,10 +150,7 @@ func describeFiles(e settings.Experiment, tune bool) (Samples, *ownFiles, error)
 			return Samples{}, nil, errors.Join(err, private.Close())
 		}
 	}
-	s.notes, s.left = fileNotes(e.Data, schema, public, columns, private), leftOut(e.Data, schema, columns)
-	if left := schema.LeftOut(); len(left) > 0 {
-		s.notes = append(s.notes, fmt.Sprintf("left out of %s: %s, with another number of rows than %s", filepath.Base(e.Data.Test), strings.Join(left, ", "), e.Data.Label))
-	}
+	s.notes, s.left = fileNotes(e.Data, schema, public, test, private), leftOut(e.Data, schema, test.Columns())
 	files := &ownFiles{private: private, public: public}
 	if s.Train, files.units, err = countUnits(e.Data, private, n); err != nil {
 		return Samples{}, nil, errors.Join(err, private.Close())

@@ -45,7 +45,7 @@ func (r *Released) Read(ctx context.Context, path string, use table.Use, f Follo
 		(s.Text() != nil) != (m.Vocabulary > 0) || !slices.Equal(s.Shape, m.Shape) {
 		return out, fmt.Errorf("%w: model.json says one thing of its input and another of its network; restore the file", release.ErrNoModel)
 	}
-	rows, err := readRows(s, path, use)
+	rows, err := readRows(s, path, use, f)
 	if err != nil {
 		return out, err
 	}
@@ -68,7 +68,7 @@ func (r *Released) Read(ctx context.Context, path string, use table.Use, f Follo
 	return out, nil
 }
 
-func readRows(s *table.Schema, path string, use table.Use) (_ *table.Samples, err error) {
+func readRows(s *table.Schema, path string, use table.Use, f Follower) (rows *table.Samples, err error) {
 	if s.Text() != nil && use == table.Predicting && strings.EqualFold(filepath.Ext(path), ".txt") {
 		texts, err := lines(path)
 		if err == nil && len(texts) == 0 {
@@ -81,5 +81,9 @@ func readRows(s *table.Schema, path string, use table.Use) (_ *table.Samples, er
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	return s.Read(file, use)
+	rows, err = s.Read(file, use)
+	for _, note := range file.Notes() {
+		f.Note(note)
+	}
+	return rows, err
 }
