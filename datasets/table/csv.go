@@ -171,7 +171,8 @@ func (r *csvRows) record() ([]string, error) {
 		return nil, io.EOF
 	case errors.Is(err, csv.ErrFieldCount):
 		r.line, _ = r.csv.FieldPos(0)
-		return nil, &Error{Row: r.where(), Problem: fmt.Sprintf("%s, and the header has %s", cells(len(record)), cells(len(r.header)))}
+		r.end = r.line + strings.Count(record[len(record)-1], "\n")
+		return nil, &Error{Row: r.where(), Problem: fmt.Sprintf("%s, and the header has %s", cells(len(record)), cells(len(r.header))), alone: true}
 	case errors.As(err, &wrong):
 		e := explained(wrong)
 		return nil, &Error{Row: fmt.Sprintf("line %d", wrong.Line), Problem: e.Problem, Private: e.Private}
@@ -188,7 +189,7 @@ func (r *csvRows) record() ([]string, error) {
 	r.end, r.offset = r.line+strings.Count(record[len(record)-1], "\n"), r.csv.InputOffset()
 	for i, s := range record {
 		if !utf8.ValidString(s) {
-			return nil, &Error{Row: r.where(), Problem: fmt.Sprintf("cell %d isn't UTF-8; save the file as UTF-8", i+1)}
+			return nil, &Error{Row: r.where(), Problem: fmt.Sprintf("cell %d isn't UTF-8; save the file as UTF-8", i+1), alone: len(r.header) > 0}
 		}
 	}
 	return record, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -296,5 +297,35 @@ func TestErrorsNameAllColumns(t *testing.T) {
 	_, err = schema.Read(open(t, put(t, "x.csv", "c,t[1],z\n")), Predicting)
 	if err == nil || !strings.Contains(err.Error(), `no column "a", "t[0]", "t[2]", `) || strings.Contains(err.Error(), `"y"`) {
 		t.Errorf("a file without columns: %v", err)
+	}
+}
+
+// A file that is read on has the rows that can be read, and the errors of the others.
+func TestKeepGoing(t *testing.T) {
+	schema := &Schema{Label: Label{Name: "y", Task: Regression}, Columns: []Column{{Name: "a", Missing: &Missing{Fill: 9}}, {Name: "b"}}, Shape: []int{2}}
+	f := open(t, put(t, "x.csv", "id,a,b\np,1\nq,2,\nr,\xff,4\ns,,5\nt,6,7\nu\n"))
+	f.KeepGoing()
+	got, err := schema.Read(f, Predicting)
+	if err != nil || got.N != 2 || !slices.Equal(got.Values, []float32{9, 5, 6, 7}) || len(got.Bad) != 4 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for row, want := range map[int]string{0: "line 2: 2 cells, ", 1: "line 3, column b: no value", 2: "line 4: cell 2 isn't UTF-8", 5: "line 7: 1 cell, "} {
+		if e := got.Bad[row]; e == nil || !strings.Contains(e.Error(), want) {
+			t.Errorf("row %d: %v, want %s", row, e, want)
+		}
+	}
+	if ids, err := f.Cells("id"); err != nil || strings.Join(ids, " ") != " q  s t " {
+		t.Errorf("%q, %v", ids, err)
+	}
+	f = open(t, put(t, "x.csv", "b,a\n1,2,3\n4\n5,\n"))
+	f.KeepGoing()
+	if got, err := schema.Read(f, Predicting); err != nil || got.N != 1 || len(got.Bad) != 2 || f.Close() != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	one := &Schema{Label: schema.Label, Columns: []Column{{Name: "b"}}, Shape: []int{1}}
+	f = open(t, put(t, "x.csv", "b\n1\n2,3\n4\n"))
+	f.KeepGoing()
+	if got, err := one.Read(f, Predicting); err != nil || !slices.Equal(got.Values, []float32{1, 4}) {
+		t.Errorf("a file of one column: %+v, %v", got, err)
 	}
 }

@@ -21,6 +21,8 @@ type Error struct {
 	// Private quotes the file at that position, such as `the cell is "x"`. It is empty if there is nothing to quote,
 	// and in errors of [Infer] and [File.Describe]: their files are public, so Problem has the quotation.
 	Private string
+
+	alone bool // the rows behind this one can be read
 }
 
 // Error returns the text without Private.

@@ -25,7 +25,14 @@ type File struct {
 	spelling map[string]string // of names in NFC: see call
 	unheaded string            // what looks like data instead of names
 	blank    bool              // whether rows of empty cells at the end were left out
+
+	keepGoing bool
+	bad       map[int]*Error // of the last pass, if it kept going: see Samples.Bad
 }
+
+// KeepGoing is for predictions. Rows that can't be read are then no error of [Schema.Read] for [Predicting], which lists
+// them in Samples.Bad, and have empty texts in [File.Cells]. If no row can be read, the first one's error is returned.
+func (f *File) KeepGoing() { f.keepGoing = true }
 
 // Open opens a file for reading. The extension of its name, one of [Formats], determines its format. Open doesn't read
 // it yet. The caller must close it.
@@ -108,6 +115,10 @@ func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 			f.unheaded = unheaded(fields)
 		}
 		if err = checkFields(fields); err == nil {
+			if f.keepGoing {
+				f.bad = map[int]*Error{}
+				r = &lenientRows{rows: r, bad: f.bad}
+			}
 			err = use(r)
 			f.blank = f.blank || ok && len(c.blank) > 0
 		}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -142,6 +144,8 @@ func decoder(t parquet.Type) (decode func(parquet.Value) cell, problem string) {
 	case *format.IntType:
 		unsigned = !l.IsSigned
 	case *format.StringType, *format.EnumType:
+	case *format.DecimalType:
+		return func(v parquet.Value) cell { return decimalCell(v, l.Scale) }, ""
 	default:
 		return nil, unknownType(t)
 	}
@@ -166,6 +170,24 @@ func decoder(t parquet.Type) (decode func(parquet.Value) cell, problem string) {
 		return func(v parquet.Value) cell { return textCell(string(v.ByteArray())) }, ""
 	}
 	return nil, unknownType(t)
+}
+
+// decimalCell returns the number that is the nearest to a decimal, a whole number times 10 to the power of -scale.
+func decimalCell(v parquet.Value, scale int32) cell {
+	n := new(big.Int)
+	switch v.Kind() {
+	case parquet.Int32:
+		n.SetInt64(int64(v.Int32()))
+	case parquet.Int64:
+		n.SetInt64(v.Int64())
+	default: // the two's complement, its first byte the highest
+		b := v.ByteArray()
+		if n.SetBytes(b); len(b) > 0 && b[0] >= 0x80 {
+			n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+		}
+	}
+	x, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", n, -scale), 64) // infinite beyond its range, which is an error later
+	return numberCell(x)
 }
 
 func unknownType(t parquet.Type) string {

@@ -2,10 +2,12 @@ package table
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -128,6 +130,72 @@ func TestWrongParquet(t *testing.T) {
 	} {
 		if _, _, err := read(t, put(t, "x.parquet", c.file), c.options); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s:\ngot  %v\nwant %s", name, err, c.want)
+		}
+	}
+}
+
+// Decimals have their scale in all physical types. Booleans are those of CSV, whichever a schema was made from.
+func TestDecimalsAndBooleans(t *testing.T) {
+	type row struct {
+		A int32   `parquet:"a,decimal(1:9)"`
+		B int64   `parquet:"b,decimal(2:18)"`
+		C [3]byte `parquet:"c,decimal(1:6)"`
+		M bool    `parquet:"m"`
+		Y bool    `parquet:"y"`
+	}
+	file := put(t, "x.parquet", parquetFile(t, 2, row{334, -1250, [3]byte{0xff, 0xff, 0xfb}, true, true}, row{-1, 5, [3]byte{0, 1, 0}, false, false}))
+	_, got, err := read(t, file, Options{Label: "y"})
+	if err != nil || !slices.Equal(got.Values, []float32{33.4, -12.5, -0.5, 1, -0.1, 0.05, 25.6, 0}) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	text := func(yes, no string) string {
+		return put(t, "x.csv", fmt.Sprintf("m,y\n%s,%[1]s\n%s,%[2]s\n", yes, no))
+	}
+	ignored := map[string][]string{".parquet": {"a", "b", "c"}}
+	files := []string{file, text("true", "false"), text("True", "False"), text("TRUE", "FALSE")}
+	for _, c := range [][]string{{"0", "1"}, {"False", "True", "*"}, {"*", "FALSE", "TRUE", ""}, {"false", "true", "perhaps"}} {
+		for _, from := range files {
+			s, _, err := read(t, from, Options{Label: "y", Columns: []string{"m"}, Ignore: ignored[filepath.Ext(from)], Categories: map[string][]string{"m": c}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range files {
+				at := slices.IndexFunc(c, func(name string) bool { return name == "1" || strings.EqualFold(name, "true") })
+				if got, err := s.Read(open(t, path), Testing); err != nil || got.Values[at] != 1 || got.Classes[0] != 1 || got.Classes[1] != 0 {
+					t.Errorf("%v: %+v, %v", c, got, err)
+				}
+			}
+		}
+	}
+	if index := withBooleans(indexOf([]string{"0", "1", "2", All})); len(index) != 4 {
+		t.Errorf("codes: %v", index)
+	}
+}
+
+// A page of the second version without bytes is no damage, and hides none.
+func TestEmptyParquetPage(t *testing.T) {
+	head := func(values int32, data string) string {
+		return compact(t, &format.PageHeader{
+			Type: format.DataPageV2, UncompressedPageSize: int32(len(data)), CompressedPageSize: int32(len(data)),
+			DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{NumValues: values, NumRows: values, Encoding: format.Plain, IsCompressed: thrift.New(data == "")}),
+		}) + data
+	}
+	for claimed := range int32(2) { // values of the empty page
+		body := head(claimed, "") + head(2, "\x01\x00\x00\x00\x02\x00\x00\x00")
+		rows := int64(2 + claimed)
+		footer := compact(t, &format.FileMetaData{
+			Version: 1, NumRows: rows, Schema: []format.SchemaElement{
+				{Name: "root", NumChildren: thrift.New(int32(1))}, {Name: "x", Type: thrift.New(format.Int32), RepetitionType: thrift.New(format.Required)},
+			},
+			RowGroups: []format.RowGroup{{NumRows: rows, Columns: []format.ColumnChunk{{MetaData: format.ColumnMetaData{
+				Type: format.Int32, PathInSchema: []string{"x"}, Codec: format.Snappy, NumValues: rows,
+				TotalCompressedSize: int64(len(body)), TotalUncompressedSize: int64(len(body)), DataPageOffset: 4,
+			}}}}},
+		})
+		file := "PAR1" + body + footer + string(binary.LittleEndian.AppendUint32(nil, uint32(len(footer)))) + "PAR1"
+		r, err := openParquet(strings.NewReader(file), int64(len(file)), all)
+		if err = walk(t, r, err); errors.Is(err, io.EOF) != (claimed == 0) {
+			t.Errorf("%d values claimed: %v", claimed, err)
 		}
 	}
 }

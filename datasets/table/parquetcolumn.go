@@ -60,6 +60,7 @@ type parquetColumn struct {
 	field
 	decode func(parquet.Value) cell
 	chunks []parquet.ColumnChunk // not open yet: one in each row group
+	empty  int                   // pages without bytes, which the library passes over with an error
 
 	// Of the open chunk; nil between chunks.
 	pages  parquet.Pages
@@ -84,7 +85,7 @@ func (c *parquetColumn) open(opened *parquet.File, file io.ReaderAt, leaf int) (
 			return 0, problemf("row group %d has another number of values in this column than rows", i+1).
 				citing("it has %d rows and %d values", g.NumRows(), meta.NumValues)
 		}
-		n, err := unpackedPages(file, opened.Size(), meta)
+		n, err := c.unpackedPages(file, opened.Size(), meta)
 		if err != nil {
 			return 0, err
 		}
@@ -97,7 +98,7 @@ func (c *parquetColumn) open(opened *parquet.File, file io.ReaderAt, leaf int) (
 
 // unpackedPages adds up the bytes that a chunk's pages unpack to by their headers: parquet-go allocates them, and a
 // flipped bit turns kilobytes into gigabytes. A value counts as four bytes, since equal values may take almost none.
-func unpackedPages(file io.ReaderAt, size int64, meta *format.ColumnMetaData) (unpacked int64, err error) {
+func (c *parquetColumn) unpackedPages(file io.ReaderAt, size int64, meta *format.ColumnMetaData) (unpacked int64, err error) {
 	from := meta.DataPageOffset
 	if meta.DictionaryPageOffset != 0 {
 		from = meta.DictionaryPageOffset
@@ -122,6 +123,9 @@ func unpackedPages(file io.ReaderAt, size int64, meta *format.ColumnMetaData) (u
 			return 0, err
 		}
 		packed := int64(page.CompressedPageSize)
+		if packed == 0 && page.DataPageHeaderV2.Valid {
+			c.empty++
+		}
 		if packed < 0 || packed > chunk.Size()-at {
 			return 0, problemf("a page claims bytes that aren't there").citing("it claims %d", packed)
 		}
@@ -168,6 +172,10 @@ func (c *parquetColumn) read() (err error) {
 				if err := c.close(); err != nil {
 					return err
 				}
+				continue
+			}
+			if err != nil && !errors.Is(err, io.EOF) && c.empty > 0 { // values that are lost so are missed at the end
+				c.empty--
 				continue
 			}
 			if err != nil {

@@ -28,6 +28,10 @@ type Samples struct {
 	Classes []int32   // the N labels of a classification
 	Numbers []float32 // or the N labels of a regression, scaled
 
+	// Bad has the errors of rows that can't be read, which aren't among the N, by their numbers in the file, from 0:
+	// see [File.KeepGoing].
+	Bad map[int]*Error
+
 	// Clipped has the share of each column's numbers that were clipped, 0 to 1. It is as private as the rows.
 	Clipped []float64
 }
@@ -55,6 +59,9 @@ func (s *Schema) Read(f *File, use Use) (*Samples, error) {
 		}
 		if err := e.addTexts(); err != nil {
 			return err
+		}
+		if out.Bad = f.bad; out.N == 0 && len(f.bad) > 0 {
+			return f.bad[0]
 		}
 		return checkCount(out.N)
 	})
@@ -192,6 +199,9 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 		if i, ok := p.index[All]; ok {
 			p.other = i
 		}
+		if !s.emptyOnly {
+			withBooleans(p.index)
+		}
 		e.columns = append(e.columns, p)
 		if c.Text == nil {
 			e.width += c.width()
@@ -208,7 +218,7 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.label = &labelReader{Label: s.Label, at: start, index: indexOf(canonicals(s.Label.Classes)), use: use}
+	e.label = &labelReader{Label: s.Label, at: start, index: withBooleans(indexOf(canonicals(s.Label.Classes))), use: use}
 	return e, nil
 }
 
@@ -237,6 +247,28 @@ func indexOf(list []string) map[string]int {
 	return index
 }
 
+// withBooleans adds to categories that are booleans the names that other programs write for them. Those of Parquet are 1
+// and 0, which mean booleans if they are the only categories.
+func withBooleans(index map[string]int) map[string]int {
+	codes := 0
+	for name := range index {
+		if name != "" && name != All {
+			codes++
+		}
+	}
+	for _, names := range [][]string{{"true", "True", "TRUE", "1"}, {"false", "False", "FALSE", "0"}} {
+		for i, from := range names {
+			at, ok := index[from]
+			for _, name := range names {
+				if _, taken := index[name]; ok && !taken && (i < 3 || codes == 2) {
+					index[name] = at
+				}
+			}
+		}
+	}
+	return index
+}
+
 // canonicals returns the canonical texts of classes: 1 and 1.0 are one class.
 func canonicals(classes []string) []string {
 	out := make([]string, len(classes))
@@ -246,7 +278,8 @@ func canonicals(classes []string) []string {
 	return out
 }
 
-// add appends one row. Its error about a cell names all columns with such cells, in this row and those behind it.
+// add appends one row. If the file is read leniently, a row that can't be read is noted instead. Otherwise its error
+// names all columns with cells that can't be read, in this row and those behind it.
 func (e *encoder) add(r rows, cells []cell) error {
 	err := e.row(cells)
 	wrong, ok := errors.AsType[*Error](err)
@@ -254,6 +287,11 @@ func (e *encoder) add(r rows, cells []cell) error {
 		return err
 	}
 	wrong.Row = r.where()
+	if lenient, ok := r.(*lenientRows); ok && e.label == nil {
+		lenient.bad[lenient.n-1] = wrong
+		e.out.Values = e.out.Values[:e.out.N*e.width]
+		return nil
+	}
 	return e.survey(r, cells, wrong)
 }
 

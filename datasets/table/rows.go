@@ -48,6 +48,25 @@ type rows interface {
 	close() error
 }
 
+// lenientRows leaves out rows that can't be read if those behind them can.
+type lenientRows struct {
+	rows
+	n   int // rows read, those that are left out included
+	bad map[int]*Error
+}
+
+func (r *lenientRows) next() ([]cell, error) {
+	for {
+		cells, err := r.rows.next()
+		r.n++
+		e, ok := errors.AsType[*Error](err)
+		if !ok || !e.alone {
+			return cells, err
+		}
+		r.bad[r.n-1] = e
+	}
+}
+
 // Formats returns the file name extensions that [Open] accepts.
 func Formats() []string { return []string{".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npz"} }
 

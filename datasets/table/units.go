@@ -54,10 +54,18 @@ func (c cell) exact() error {
 // numbers is an error.
 func (f *File) Cells(column string) (cells []string, err error) {
 	err = f.column(column, func(c cell) error {
-		cells = append(cells, c.String())
+		cells = append(f.unread(cells), c.String())
 		return c.exact()
 	})
-	return cells, err
+	return f.unread(cells), err
+}
+
+// unread appends empty texts for the next rows that can't be read.
+func (f *File) unread(cells []string) []string {
+	for f.bad[len(cells)] != nil {
+		cells = append(cells, "")
+	}
+	return cells
 }
 
 // Count returns the number of rows if at most most rows of each unit are kept.
