@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -62,7 +63,7 @@ func (f *File) Describe(o Options) (Description, error) {
 	if err := o.checkWritten(); err != nil {
 		return Description{}, err
 	}
-	f.call(o.Ignore...)
+	f.call(slices.Concat(o.Ignore, slices.Collect(maps.Keys(o.Written)))...)
 	d, unlike, err := f.describe(o, o.Ignore)
 	if err == nil && len(unlike) > 0 {
 		d, _, err = f.describe(o, append(unlike, o.Ignore...))

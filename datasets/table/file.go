@@ -89,8 +89,8 @@ func checkKind(path string, info os.FileInfo) error {
 
 var errNoFile = errors.New("file: none; Open returns one beside a nil error")
 
-// pass calls use with all rows of the file, in the wanted columns; nil means all, by the names in the header. Its errors and the errors of use name
-// the file. If the file has changed, pass returns that error, whatever use returned.
+// pass calls use with all rows of the file, in the wanted columns; nil means all, by the names in the header. Its errors
+// and the errors of use name the file. If the file has changed, pass returns that error, whatever use returned.
 func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 	if f == nil {
 		return errNoFile

@@ -28,7 +28,7 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 	ignored := indexOf(append(o.leftOut(), "")) // "" is the first column, if it has no name
 	among := func(name string) bool { _, ok := ignored[name]; return ok }
 	var fields []field
-	test.call(append(o.named(), o.Label, o.Unit)...)
+	test.call(slices.Concat(o.named(), []string{o.Label, o.Unit}, slices.Collect(maps.Keys(o.Written)))...)
 	if err := test.pass(func(name string) bool { return !among(name) }, func(r rows) error {
 		fields = slices.Clone(r.fields())
 		return nil

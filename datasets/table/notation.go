@@ -310,6 +310,9 @@ func (o Options) checkWritten() error {
 			return optionf("written", "%s: %q; want a number as the file has it, such as 1,5 or $1.5 or 1 %%, or %s", name, example, asDate)
 		}
 	}
+	if o.Written[All] == asDate {
+		return optionf("written", "dates in all columns; name each")
+	}
 	if o.Written[o.Label] == asDate {
 		return optionf("written", "%s is the label; predict a number, such as the days between two dates", o.Label)
 	}

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
@@ -144,6 +145,17 @@ func decoder(t parquet.Type) (decode func(parquet.Value) cell, problem string) {
 	case *format.IntType:
 		unsigned = !l.IsSigned
 	case *format.StringType, *format.EnumType:
+	case *format.DateType:
+		return func(v parquet.Value) cell { return dateCell(time.Unix(86400*int64(v.Int32()), 0), time.DateOnly) }, ""
+	case *format.TimestampType:
+		if unit := l.Unit.Value; unit != nil && t.Kind() == parquet.Int64 {
+			perSecond := int64(time.Second / unit.Duration())
+			return func(v parquet.Value) cell {
+				s := v.Int64() / perSecond
+				return dateCell(time.Unix(s, (v.Int64()-s*perSecond)*int64(unit.Duration())), time.RFC3339Nano)
+			}, ""
+		}
+		return nil, unknownType(t)
 	case *format.DecimalType:
 		return func(v parquet.Value) cell { return decimalCell(v, l.Scale) }, ""
 	default:
@@ -171,6 +183,9 @@ func decoder(t parquet.Type) (decode func(parquet.Value) cell, problem string) {
 	}
 	return nil, unknownType(t)
 }
+
+// dateCell returns a date or time as the text that a CSV file has.
+func dateCell(t time.Time, layout string) cell { return textCell(t.UTC().Format(layout)) }
 
 // decimalCell returns the number that is the nearest to a decimal, a whole number times 10 to the power of -scale.
 func decimalCell(v parquet.Value, scale int32) cell {

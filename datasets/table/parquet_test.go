@@ -119,9 +119,9 @@ func TestWrongParquet(t *testing.T) {
 	}{
 		"missing":   {missing, Options{Label: "class", Categories: categories}, "row 2, column maybe: no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing maybe=NUMBER, or leave the row out"},
 		"text":      {whole, Options{Label: "class"}, `row 1, column colour: not a number`},
-		"list":      {parquetFile(t, 1, nested{}), Options{Label: "y"}, "column list, day: lists and groups; save it as columns of single values, or ignore it by --ignore list,day"},
+		"list":      {parquetFile(t, 1, nested{}), Options{Label: "y"}, "column list: lists and groups; save it as columns of single values, or ignore it by --ignore list"},
 		"bytes":     {parquetFile(t, 1, nested{Raw: []byte("\xff")}, nested{Y: true}), Options{Label: "y", Ignore: []string{"list", "day"}, Categories: map[string][]string{"raw": {"a", "*"}}}, "row 1, column raw: not UTF-8 text; save it as text"},
-		"date":      {parquetFile(t, 1, nested{}), Options{Label: "y", Ignore: []string{"list", "raw"}}, "column day: type DATE; save it as numbers, booleans or text, or ignore it by --ignore day"},
+		"date":      {parquetFile(t, 1, nested{}, nested{Y: true}), Options{Label: "y", Ignore: []string{"list", "raw"}}, "row 1, column day: a date or time; have it read as days since 1970-01-01 by --written day=date"},
 		"label":     {parquetFile(t, 1, nested{}), Options{Label: "list", Ignore: []string{"day"}}, "column list: lists and groups"},
 		"no column": {whole, Options{Label: "klass"}, `label: `},
 		"cut short": {whole[:len(whole)-1], Options{Label: "class"}, "it doesn't end like one"},
@@ -130,6 +130,27 @@ func TestWrongParquet(t *testing.T) {
 	} {
 		if _, _, err := read(t, put(t, "x.parquet", c.file), c.options); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s:\ngot  %v\nwant %s", name, err, c.want)
+		}
+	}
+}
+
+// Dates and times are those of CSV: days since 1970-01-01 on request.
+func TestParquetDates(t *testing.T) {
+	type row struct {
+		D int32 `parquet:"d,date"`
+		E int64 `parquet:"e,timestamp(microsecond)"`
+		F int64 `parquet:"f,timestamp(nanosecond)"`
+		Y bool  `parquet:"y"`
+	}
+	o := Options{Label: "y", Written: map[string]string{"d": "date", "e": "date", "f": "date"}}
+	for _, format := range []string{".parquet", ".csv"} {
+		file := "d,e,f,y\n1970-01-08,1970-01-01 12:00:00,1969-12-31T18:00:00Z,1\n1969-12-31,1969-12-31 23:59:59.5,2262-01-01,0\n"
+		if format == ".parquet" {
+			file = parquetFile(t, 2, row{7, 43200e6, -21600e9, true}, row{-1, -5e5, 106651 * 86400e9, false})
+		}
+		_, got, err := read(t, put(t, "x"+format, file), o)
+		if err != nil || !slices.Equal(got.Values, []float32{7, 0.5, -0.25, -1, float32(-0.5 / 86400), 106651}) {
+			t.Errorf("%s: %+v, %v", format, got, err)
 		}
 	}
 }

@@ -49,6 +49,7 @@ func (s *Schema) Read(f *File, use Use) (*Samples, error) {
 			return err
 		}
 		e.rows = r.known()
+		e.lenient, _ = r.(*lenientRows)
 		r = notated(r, s.written())
 		if err := each(r, "", func(cells []cell) error { return e.add(r, cells) }); err != nil {
 			return err
@@ -129,6 +130,7 @@ type encoder struct {
 	width   int          // values of a sample
 	rows    int          // stated in the file's headers, or 0
 	out     Samples
+	lenient *lenientRows // nil for errors
 
 	emptyOnly bool   // of the schema
 	texts     []byte // of all rows, one after the other
@@ -287,8 +289,8 @@ func (e *encoder) add(r rows, cells []cell) error {
 		return err
 	}
 	wrong.Row = r.where()
-	if lenient, ok := r.(*lenientRows); ok && e.label == nil {
-		lenient.bad[lenient.n-1] = wrong
+	if e.lenient != nil && e.label == nil {
+		e.lenient.bad[e.lenient.n-1] = wrong
 		e.out.Values = e.out.Values[:e.out.N*e.width]
 		return nil
 	}
