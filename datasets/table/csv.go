@@ -54,7 +54,7 @@ func openCSV(file io.Reader, comma rune, compressed bool) (rows, error) {
 	blank := strings.Repeat("\n", bytes.Count(above, []byte("\n"))) // lines that are counted and not read
 	_, _ = in.Discard(len(above))
 	r.csv = csv.NewReader(io.MultiReader(strings.NewReader(blank), in))
-	r.csv.Comma, r.csv.ReuseRecord = comma, true
+	r.csv.Comma, r.csv.ReuseRecord, r.csv.LazyQuotes = comma, true, excelText.Match(beginning)
 	names, err := r.record()
 	if errors.Is(err, io.EOF) {
 		return nil, &Error{Problem: "no header line"}
@@ -73,6 +73,9 @@ const separators = ",;\t"
 
 // separatorLine matches Excel's first line, which names the separator.
 var separatorLine = regexp.MustCompile(`^"?sep=([,;\t|:])"?\r?\n`)
+
+// excelText matches cells such as ="007", in which Excel takes quotes for its own: to CSV they are wrong.
+var excelText = regexp.MustCompile(`(^|[,;\t\n])=\(?"`)
 
 // dialect returns the separator of cells, and the text from the header on: without the line of the separator, and
 // without lines of comments. A separator other than the comma is given by the file's name.
@@ -190,6 +193,9 @@ func (r *csvRows) record() ([]string, error) {
 	for i, s := range record {
 		if !utf8.ValidString(s) {
 			return nil, &Error{Row: r.where(), Problem: fmt.Sprintf("cell %d isn't UTF-8; save the file as UTF-8", i+1), alone: len(r.header) > 0}
+		}
+		if r.csv.LazyQuotes && strings.Contains(s, "\n") { // a quote that isn't closed would swallow rows
+			return nil, &Error{Row: r.where(), Problem: fmt.Sprintf(`cell %d has several lines, and the file cells such as ="1", beside which a missing quote can't be told; write 1 or "=""1"""`, i+1)}
 		}
 	}
 	return record, nil

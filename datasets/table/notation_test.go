@@ -30,6 +30,8 @@ func TestNotations(t *testing.T) {
 		"a unit":               {"144.4 mmHg\n99 mmHg", "", []float32{144.4, 99}, "1.5 mmHg"},
 		"two units":            {"144.4 mmHg\n19 kPa", "", nil, "not a number"},
 		"Excel's texts":        {"=(\"144.4\")\n=(\"7\")", "", []float32{144.4, 7}, `=("1.5")`},
+		"unquoted ones":        {"x,y\n=\"144.4\",1\n=\"7\",0", "", []float32{144.4, 7}, `="1.5"`},
+		"an open quote":        {"x,y\n=\"1\",1\n2,\"0\n3,1", "", nil, "line 3: cell 2 has several lines"},
 		"dates":                {"1970-01-03\n1970-01-02T12:00:00Z", "date", []float32{2, 1.5}, "date"},
 		"commas and points":    {"1,5\n1.5", "", nil, `such as "1,5", whose sign`},
 		"American":             {"x,y\n\"$1,234.50\",1\n$7,0", "", []float32{1234.5, 7}, "$1.5"},
