@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ const noText = "not UTF-8 text; save it as text"
 // cell is one value of a row.
 type cell struct {
 	kind   kind
-	text   string  // of a text, or bytes
+	text   string  // of a text, or bytes; of a number that was written as a text
 	number float64 // of a number; may be NaN
 	word   bool    // whether a text is no number, although parse may read one
 }
@@ -39,7 +40,7 @@ func (c cell) String() string {
 	case text, rawBytes:
 		return c.text
 	case number:
-		return decimal(c.number)
+		return cmp.Or(c.text, decimal(c.number))
 	}
 	return ""
 }

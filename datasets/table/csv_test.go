@@ -152,7 +152,7 @@ func TestWrongCSV(t *testing.T) {
 		"Latin 1":           {header + "1,gr\xfcn,a\n", "line 3: cell 2 isn't UTF-8; save the file as UTF-8", ""},
 		"below comments":    {"sep=,\n# of 2024\n" + header + "1,red,a,\n", "line 5: 4 cells, and the header has 3 cells", ""},
 		"no number":         {header + "one,red,a\n", `line 3, column x: not a number; if the column holds categories, list them by --categories x=a,b,c; "dptrain data describe" does, from public rows`, `the cell is "one"`},
-		"a decimal comma":   {header + "\"1,5\",red,a\n", `column x: numbers such as "1,5", whose sign may be a decimal one or not; say by --written x=1,5 that the decimal sign is a comma, or by x=1.5 a point, or ignore it by --ignore x`, ""},
+		"a decimal comma":   {header + "\"1,5\",red,a\n", `line 3, column x: not a plain number; say how the file writes numbers by --written x=EXAMPLE, such as 1,5 or $1.5; if the column holds categories, list them by --categories x=a,b,c`, `the cell is "1,5"`},
 		"hexadecimal":       {header + "0x1p-2,red,a\n", `line 3, column x: not a number; if the column holds categories, list them by --categories x=a,b,c; "dptrain data describe" does, from public rows`, `the cell is "0x1p-2"`},
 		"an empty cell":     {header + " ,red,a\n", "line 3, column x: no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing x=NUMBER, or leave the row out", ""},
 		"NaN":               {header + "NaN,red,a\n", `line 3, column x: no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing x=NUMBER, or leave the row out`, `the cell is "NaN"`},

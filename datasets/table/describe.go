@@ -141,6 +141,11 @@ func (f *File) describe(o Options, parts []string) (d Description, unlike []stri
 					if c.Written = f.written; c.Written == asDate { // days may only grow
 						c.Useless = ""
 					}
+					for i, mark := range c.Sentinels {
+						if n := notationOf(c.Written); n != nil {
+							c.Sentinels[i] = n.write(mark)
+						}
+					}
 				}
 			}
 		}

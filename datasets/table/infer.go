@@ -214,10 +214,14 @@ func inferLabel(test *File, f field, o Options) (Label, error) {
 		return l, &Error{File: test.path, Column: f.name, Problem: f.unclear}
 	}
 	if len(o.Classes) > 0 {
-		l.Task = Classification
+		l.Task, l.Classes = Classification, plainly(o.Classes, f.written)
 	}
 	if l.Task == "" || l.Task == Classification && len(l.Classes) == 0 {
 		seen, err := labelsOf(test, f)
+		if err == nil && seen.without > 0 && f.written != "" { // classes are texts then
+			f.written, l.Written = "", ""
+			seen, err = labelsOf(test, f)
+		}
 		if err != nil {
 			return l, err
 		}
@@ -234,6 +238,18 @@ func inferLabel(test *File, f field, o Options) (Label, error) {
 		}
 	}
 	return o.label(l)
+}
+
+// plainly returns classes with plain numbers in place of those that are written otherwise.
+func plainly(classes []string, written string) []string {
+	out, by := slices.Clone(classes), notationOf(written)
+	for i, c := range classes {
+		x, plain := parse(c)
+		if y, ok := by.cell(textCell(c)).value(); ok && (!plain || x != y) {
+			out[i] = decimal(y)
+		}
+	}
+	return out
 }
 
 // label gives a label the constants of the options.
@@ -284,6 +300,9 @@ func labelsOf(test *File, f field) (*labels, error) {
 func canonical(c cell) string {
 	if v, ok := c.value(); ok {
 		return decimal(v)
+	}
+	if c.word {
+		return "\x00" + c.text // 1.5 beside 1,5 is no number
 	}
 	return c.String()
 }

@@ -14,12 +14,12 @@ const asDate = "date"
 // notation is how a column's cells of text write its numbers; nil is plainly, as [parse] reads them.
 type notation struct {
 	date          bool
-	decimal       byte   // ',', '.', or 0 if neither may stand in a number
+	decimal       byte   // ',' or '.'; 0: numbers are read that make sense with one of them only, or are equal with both
 	before, after string // around each number, such as $ or mmHg
 }
 
 // newNotation returns the notation of numbers that are written like an example: 1,5 or $1.5 or 1,5 mmHg, or 1 or 1 %
-// without a decimal sign. It returns false if the text is none.
+// without a decimal sign. It returns false for other texts and for one such as 1,234, which may be two numbers.
 func newNotation(example string) (*notation, bool) {
 	switch example {
 	case "":
@@ -29,10 +29,13 @@ func newNotation(example string) (*notation, bool) {
 	}
 	before, core, after := affixes(example)
 	n := &notation{before: before, after: after}
-	if i := strings.IndexAny(core, ",."); i > 0 {
-		n.decimal = core[i]
-	}
 	_, ok := n.number(core)
+	if strings.ContainsAny(core, ",.") {
+		n.decimal = '.'
+		if _, point := n.number(core); !point {
+			n.decimal = ','
+		}
+	}
 	return n, ok
 }
 
@@ -41,17 +44,17 @@ func notationOf(written string) *notation {
 	return n
 }
 
-// cell returns a cell of text as the number that it is in the notation, or as a text that is none.
+// cell returns a cell of text as the number that it is in the notation, with its text, or as a text that is none.
 func (n *notation) cell(v cell) cell {
 	if n == nil || v.kind != text {
 		return v
 	}
 	x, ok := n.value(v.text)
-	v.word = !ok
-	if ok && strings.Trim(v.text, "0123456789") != "" { // else it may be a code such as 007
-		return numberCell(x)
+	if !ok {
+		v.word = true
+		return v
 	}
-	return v
+	return cell{kind: number, number: x, text: v.text}
 }
 
 var dateLayouts = []string{time.DateOnly, time.DateTime, "2006-01-02T15:04:05", time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04"}
@@ -70,11 +73,15 @@ func (n *notation) value(s string) (float64, bool) {
 	return x, ok && before == n.before && after == n.after
 }
 
+const (
+	numerals = "0123456789"
+	blanks   = " \u00a0\u202f\u2009"
+)
+
 // affixes cuts a text into its number, from the first digit to the last with sign and decimal sign, and what stands
 // before and after it. The minus of -$5 is the number's.
 func affixes(s string) (before, core, after string) {
-	const digits = "0123456789"
-	first, last := strings.IndexAny(s, digits), strings.LastIndexAny(s, digits)+1
+	first, last := strings.IndexAny(s, numerals), strings.LastIndexAny(s, numerals)+1
 	if first < 0 {
 		return s, "", ""
 	}
@@ -83,9 +90,6 @@ func affixes(s string) (before, core, after string) {
 	}
 	if first > 0 && strings.Contains("+-", s[first-1:first]) {
 		first--
-	}
-	if last < len(s) && strings.Contains(".,", s[last:last+1]) {
-		last++
 	}
 	before, core, after = s[:first], s[first:last], strings.TrimSpace(s[last:])
 	if rest, minus := strings.CutPrefix(before, "-"); minus && rest != "" {
@@ -97,35 +101,31 @@ func affixes(s string) (before, core, after string) {
 // number parses a number without what stands around it. Groups of three digits may be separated by that of comma and
 // point which isn't the decimal sign, a blank or an apostrophe, the same one throughout.
 func (n *notation) number(s string) (float64, bool) {
-	whole, fraction, other := s, "", ""
-	switch n.decimal {
-	case 0:
-		if strings.ContainsAny(s, ",.eE") {
-			return 0, false
+	if n.decimal == 0 {
+		x, point := (&notation{decimal: '.'}).number(s)
+		y, comma := (&notation{decimal: ','}).number(s)
+		if !point {
+			x = y
 		}
-	case '.':
-		other = ","
-	case ',':
-		other = "."
+		return x, (point || comma) && (point != comma || x == y)
 	}
-	if n.decimal != 0 {
-		if i := strings.IndexByte(s, n.decimal); i >= 0 {
-			whole, fraction = s[:i], "."+s[i+1:]
-		}
+	whole, fraction := s, ""
+	if i := strings.IndexByte(s, n.decimal); i >= 0 {
+		whole, fraction = s[:i], "."+s[i+1:]
 	}
-	if i := strings.IndexAny(whole, other+" \u00a0\u202f\u2009'’"); i >= 0 {
+	if i := strings.IndexAny(whole, string(rune(','+'.'-n.decimal))+blanks+"'’"); i >= 0 {
 		_, size := utf8.DecodeRuneInString(whole[i:])
 		groups := strings.Split(whole, whole[i:i+size])
-		first := strings.TrimLeft(groups[0], "+-")
-		if first == "" || len(first) > 3 || first[0] == '0' {
+		groups[0] = strings.TrimLeft(groups[0], "+-")
+		if len(groups[0]) == 0 || len(groups[0]) > 3 || groups[0][0] == '0' {
 			return 0, false
 		}
-		for _, group := range groups[1:] {
-			if len(group) != 3 || strings.Trim(group, "0123456789") != "" {
+		for i, group := range groups {
+			if i > 0 && len(group) != 3 || strings.Trim(group, numerals) != "" {
 				return 0, false
 			}
 		}
-		whole = strings.Join(groups, "")
+		whole = s[:len(s)-len(strings.TrimLeft(s, "+-"))] + strings.Join(groups, "")
 	}
 	return parse(whole + fraction)
 }
@@ -134,11 +134,12 @@ func (n *notation) number(s string) (float64, bool) {
 type evidence struct {
 	numbers, words int
 	before, after  string // around all numbers
-	many           bool   // whether they have different ones, and so there is no notation
+	many           bool   // whether they have different ones, or there is a list such as 1,2,3: there is no notation
 	plain          bool   // whether parse reads all numbers
 	// Numbers that have a decimal point for certain, a decimal comma, or either of them, such as 1.234.
 	points, commas, open int
-	sample               string // one of the last two kinds
+	certain              bool   // whether some has it, and not just groups as an IP address has
+	sample               string // a number of the last two kinds
 }
 
 func (e *evidence) add(v cell) {
@@ -148,9 +149,13 @@ func (e *evidence) add(v cell) {
 	before, core, after := affixes(v.text)
 	x, point := (&notation{decimal: '.'}).number(core)
 	y, comma := (&notation{decimal: ','}).number(core)
+	signs := strings.ContainsAny(core, ",.")
 	switch {
-	case !point && !comma || !affixed(before, after):
+	case !point && !comma || !affixed(before, after) || !signs && attached(v.text, after):
 		e.words++
+		e.many = e.many || strings.Trim(core, numerals+",.") == "" && before+after == "" && core != ""
+		return
+	case !signs && strings.Contains(core, " "): // groups such as 1 234, or a list
 		return
 	case e.numbers == 0:
 		e.before, e.after, e.plain = before, after, true
@@ -163,12 +168,19 @@ func (e *evidence) add(v cell) {
 	e.plain = e.plain && plain
 	switch {
 	case !comma:
-		e.points++
+		e.points, e.certain = e.points+1, e.certain || strings.Contains(core, ".")
 	case !point:
-		e.commas, e.sample = e.commas+1, v.excerpt()
+		e.commas, e.certain, e.sample = e.commas+1, e.certain || strings.Contains(core, ","), v.excerpt()
 	case x != y:
 		e.open, e.sample = e.open+1, v.excerpt()
 	}
+}
+
+// attached reports whether letters stand right behind a number's digits, as in 2XL and 4th: without a decimal sign
+// they are no unit.
+func attached(s, after string) bool {
+	first, _ := utf8.DecodeRuneInString(after)
+	return unicode.IsLetter(first) && strings.Contains(numerals, s[len(s)-len(after)-1:][:1])
 }
 
 // affixed reports whether a number may stand between the two: behind a currency, before a currency, a unit or %, or in
@@ -201,45 +213,48 @@ func (e *evidence) decimal() byte {
 	return 0
 }
 
-// habit is the decimal sign that a public file's columns show, or 0 if they show none or both. In a file whose cells
-// are separated by commas it is no comma: such a cell may as well be a list.
+// habit is the decimal sign that a public file's columns show, or 0 if they show none or both. Where commas separate
+// cells it is no comma unless a person says so: such a cell may as well be a list.
 type habit struct {
 	decimal   byte
 	separates bool // whether commas separate cells, or the format does
 }
 
-// written returns how a column is written, as in [Options.Written]. A column that doesn't show its sign has that of
-// the file, and if there is none, neither sign is read. unclear is a number that may then be either of two, or "".
+// written returns how a column is written, as in [Options.Written]; "" also for one of texts. A column that doesn't
+// show its sign has that of the file. unclear is a number that may be either of two then, or "".
 func (h habit) written(e *evidence) (example, unclear string) {
 	decimal := h.decimal
 	if e.mostly() && e.decimal() != 0 {
 		decimal = e.decimal()
 	}
-	if h.separates && decimal == 0 && e.open > 0 {
-		decimal = '.'
-	}
 	switch {
-	case !e.mostly() && (decimal != ',' && e.open == 0 || e.numbers == 0):
+	case e.numbers == 0, h.separates && decimal == ',' && h.decimal != ',', h.separates && decimal == 0 && e.open > 0:
 		return "", ""
-	case !e.mostly(): // its words may be listed as missing ones
-		return exampleOf("", decimal, ""), ""
-	case decimal == ',' && h.separates, decimal == 0 && e.open > 0, e.points > 0 && e.commas > 0:
+	case decimal == 0 && e.open > 0, e.points > 0 && e.commas > 0:
 		return "", e.sample
 	case e.plain && (decimal == '.' || decimal == 0 && h.separates):
 		return "", ""
 	}
-	return exampleOf(e.before, decimal, e.after), ""
+	n := &notation{decimal: decimal, before: e.before, after: e.after}
+	if !e.mostly() {
+		n.before, n.after = "", ""
+	}
+	if decimal == 0 {
+		return n.write("1"), ""
+	}
+	return n.write("1.5"), ""
 }
 
-func exampleOf(before string, decimal byte, after string) string {
-	number := "1"
-	if decimal != 0 {
-		number += string(rune(decimal)) + "5"
+// write returns a plain number as the notation writes it.
+func (n *notation) write(number string) string {
+	if n.decimal == ',' {
+		number = strings.Replace(number, ".", ",", 1)
 	}
+	after := n.after
 	if first, _ := utf8.DecodeRuneInString(after); unicode.IsLetter(first) {
-		number += " "
+		after = " " + after
 	}
-	return before + number + after
+	return n.before + number + after
 }
 
 // findWritten sets how the fields of a public file are written by the cells of its wanted columns.
@@ -271,12 +286,11 @@ func (o Options) findWritten(f *File, fields []field, wanted func(string) bool) 
 		decimal := byte(0)
 		if n := notationOf(o.writtenAs(x)); n != nil {
 			decimal = n.decimal
-		} else if e := columns[i]; e.mostly() {
+		} else if e := columns[i]; e.mostly() && e.certain && (e.points > 0 || !h.separates) && len(o.Categories[x.name]) == 0 {
 			decimal = e.decimal()
 		}
-		if decimal != 0 && (decimal == '.' || !h.separates) {
-			shown[decimal] = true
-			h.decimal = decimal
+		if decimal != 0 {
+			shown[decimal], h.decimal = true, decimal
 		}
 	}
 	if len(shown) > 1 {
@@ -284,7 +298,8 @@ func (o Options) findWritten(f *File, fields []field, wanted func(string) bool) 
 	}
 	for i := range fields {
 		x, e := &fields[i], &columns[i]
-		if x.written = o.writtenAs(*x); x.written != "" {
+		_, words := o.Missing[x.name] // for which a column of texts may have numbers
+		if x.written = o.writtenAs(*x); x.written != "" || !e.mostly() && !words {
 			continue
 		}
 		var unclear string

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ func TestNotations(t *testing.T) {
 		"thousands, by a hint": {"1.234\n365\n1.000,5", "", []float32{1234, 365, 1000.5}, "1,5"},
 		"thousands or not":     {"1.234\n365", "", nil, `such as "1.234", whose sign may be a decimal one or not; say by --written x=1,5`},
 		"thousands, as told":   {"1.234\n365", "1,5", []float32{1234, 365}, "1,5"},
+		"an example of either": {"1.234\n365", "1.234", nil, `written: x: "1.234"; want a number`},
 		"points, as told":      {"1.234\n365", "1.5", []float32{1.234, 365}, "1.5"},
 		"points":               {"1.234\n0.5", "", []float32{1.234, 0.5}, ""},
 		"whole numbers":        {"12\n7", "", []float32{12, 7}, "1"},
@@ -28,16 +30,17 @@ func TestNotations(t *testing.T) {
 		"currency":             {"€ 12,50\n€1.250,00\n-€3,5\n€ -3,5", "", []float32{12.5, 1250, -3.5, -3.5}, "€1,5"},
 		"two minuses":          {"€ 12,50\n€ 2\n-€ -3,5", "", nil, "line 4, column x: not written as €1,5"},
 		"a unit":               {"144.4 mmHg\n99 mmHg", "", []float32{144.4, 99}, "1.5 mmHg"},
-		"two units":            {"144.4 mmHg\n19 kPa", "", nil, "not a number"},
+		"two units":            {"144.4 mmHg\n19 kPa", "", nil, "not a plain number"},
 		"Excel's texts":        {"=(\"144.4\")\n=(\"7\")", "", []float32{144.4, 7}, `=("1.5")`},
 		"unquoted ones":        {"x,y\n=\"144.4\",1\n=\"7\",0", "", []float32{144.4, 7}, `="1.5"`},
 		"an open quote":        {"x,y\n=\"1\",1\n2,\"0\n3,1", "", nil, "line 3: cell 2 has several lines"},
 		"dates":                {"1970-01-03\n1970-01-02T12:00:00Z", "date", []float32{2, 1.5}, "date"},
 		"commas and points":    {"1,5\n1.5", "", nil, `such as "1,5", whose sign`},
 		"American":             {"x,y\n\"$1,234.50\",1\n$7,0", "", []float32{1234.5, 7}, "$1.5"},
-		"American thousands":   {"x,y\n\"1,234\",1\n365,0", "", []float32{1234, 365}, "1.5"},
+		"American thousands":   {"x,y\n\"1,234\",1\n365,0", "", nil, `not a plain number; say how the file writes numbers by --written x=EXAMPLE`},
+		"American millions":    {"x,y\n\"1,234,567\",1\n\"1,234\",0", "", []float32{1234567, 1234}, "1.5"},
 		"plain":                {"x,y\n1.234,1\n365,0", "", []float32{1.234, 365}, ""},
-		"commas between":       {"x,y\n\"33,4\",1\n12,0", "", nil, `such as "33,4", whose sign may be a decimal one or not; say by --written x=1,5`},
+		"commas between":       {"x,y\n\"33,4\",1\n12,0", "", nil, "not a plain number"},
 		"two signs":            {"1,5;1.5\n1.234;1.5", "1,5", []float32{1.5, 1.5, 1234, 1.5}, "1,5"},
 	} {
 		text := c.cells
@@ -100,9 +103,45 @@ func TestHabits(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	// What is no amount is read as before: lists, codes, sizes, addresses.
+	for _, column := range []string{"255 128 100,12 0 3", "560 001,560 002", "2XL,3XL", "1A,2A", "1.2.3,1.2", "31.12.2024,1.1.2024", "0012A,0013A", "5 years,3 months", "1.,2."} {
+		cells := strings.Split(column, ",")
+		text := "x;c;y\n"
+		for i := range 12 {
+			text += fmt.Sprintf("%d,5;%s;%d\n", i*i%7, cells[i%len(cells)], i%2)
+		}
+		o := Options{Label: "y", Categories: map[string][]string{"c": cells}}
+		d, err := open(t, put(t, "x.csv", text)).Describe(Options{})
+		if numbers := column == "1.,2."; err != nil || d.Columns[1].Numbers != numbers || !slices.Equal(d.Columns[1].Categories, cells) && !slices.Equal(d.Columns[1].Categories, []string{cells[1], cells[0]}) {
+			t.Errorf("%s: %+v, %v", column, d.Columns, err)
+		}
+		if s, got, err := read(t, put(t, "x.csv", text), o); err != nil || got.Values[1] != 1 || s.Columns[0].Written != "1,5" {
+			t.Errorf("%s: %+v, %v", column, got, err)
+		}
+	}
+	// An address has groups, and says nothing of other columns.
+	if _, _, err := read(t, put(t, "x.csv", "ip;x;y\n192.168.100.101;1.234;1\n192.168.100.102;2.345;2\n"), Options{Label: "y"}); err == nil || !strings.Contains(err.Error(), `column x: numbers such as "2.345"`) {
+		t.Error(err)
+	}
+	// Categories and words are the file's own, also beside numbers.
+	d, err := open(t, put(t, "x.csv", "x;c;y\n1,5;1,5;1,5\n2,5;A;2\n3;B;2\n3;B;2\n3,5;A;2\n")).Describe(Options{})
+	if err != nil || !slices.Equal(d.Columns[1].Categories, []string{"1,5", "A", "B"}) {
+		t.Errorf("%+v, %v", d, err)
+	}
+	o := Options{Label: "y", Written: map[string]string{"x": "1 mg"}, Missing: map[string]Missing{"x": {Words: []string{"5", "9.999 mg"}}}}
+	if _, got, err := read(t, put(t, "x.csv", "x;y\n5 mg;a\n5;b\n1e+05 mg;a\n"), o); err != nil || !slices.Equal(got.Values, []float32{5, 0, 1e5}) {
+		t.Errorf("%+v, %v", got, err)
+	}
 	// Classes are numbers, too: 1 and 1.000 are two, and 1 and 1,0 one.
 	s, got, err := read(t, put(t, "x.csv", "a;y\n1,5;1\n2;1.000\n3;1,0\n"), Options{Label: "y"})
 	if err != nil || !slices.Equal(s.Label.Classes, []string{"1", "1000"}) || !slices.Equal(got.Classes, []int32{0, 1, 0}) {
+		t.Errorf("%+v, %+v, %v", s, got, err)
+	}
+	// Listed classes are the file's, and among words they are texts.
+	if s, got, err := read(t, put(t, "x.csv", "a;y\n1,5;2.000\n2;1.000\n"), Options{Label: "y", Classes: []string{"1.000", "2.000"}}); err != nil || !slices.Equal(got.Classes, []int32{1, 0}) {
+		t.Errorf("%+v, %+v, %v", s, got, err)
+	}
+	if s, got, err := read(t, put(t, "x.csv", "a;y\n1,5;1.1\n2;1,1\n3;A\n4;B\n5;A\n"), Options{Label: "y"}); err != nil || !slices.Equal(s.Label.Classes, []string{"1,1", "1.1", "A", "B"}) || !slices.Equal(got.Classes, []int32{1, 0, 2, 3, 2}) {
 		t.Errorf("%+v, %+v, %v", s, got, err)
 	}
 }

@@ -187,7 +187,7 @@ func checkClasses(classes []string) error {
 		return optionf("classes", "%q is the only one; list all classes, those that no public row has among them", classes[0])
 	}
 	written := make(map[string]string, len(classes))
-	for i, c := range canonicals(classes) {
+	for i, c := range canonicals(classes, "") {
 		if first, twice := written[c]; twice {
 			return optionf("classes", "%q and %q are the same number, and one class", first, classes[i])
 		}

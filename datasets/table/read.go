@@ -113,6 +113,16 @@ func (s *Schema) wanted(f *File, use Use) func(string) bool {
 	return func(name string) bool { return names[name] }
 }
 
+// Notated reports whether some numbers aren't written plainly in files of text: see Options.Written.
+func (s *Schema) Notated() bool {
+	for _, written := range s.written() {
+		if written != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // written returns how the label and the columns are written, by name.
 func (s *Schema) written() map[string]string {
 	by := map[string]string{s.Label.Name: s.Label.Written}
@@ -193,10 +203,7 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 		}
 		p := columnReader{Column: c, at: start, cells: product(c.Shape), index: indexOf(c.Categories), other: -1}
 		if c.Missing != nil {
-			p.words = indexOf(canonicals(c.Missing.Words))
-			for _, word := range c.Missing.Words {
-				p.words[canonical(notationOf(c.Written).cell(textCell(word)))] = 0
-			}
+			p.words = indexOf(canonicals(c.Missing.Words, c.Written))
 		}
 		if i, ok := p.index[All]; ok {
 			p.other = i
@@ -220,7 +227,7 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.label = &labelReader{Label: s.Label, at: start, index: withBooleans(indexOf(canonicals(s.Label.Classes))), use: use}
+	e.label = &labelReader{Label: s.Label, at: start, index: withBooleans(indexOf(canonicals(s.Label.Classes, ""))), use: use}
 	return e, nil
 }
 
@@ -271,11 +278,11 @@ func withBooleans(index map[string]int) map[string]int {
 	return index
 }
 
-// canonicals returns the canonical texts of classes: 1 and 1.0 are one class.
-func canonicals(classes []string) []string {
-	out := make([]string, len(classes))
-	for i, c := range classes {
-		out[i] = canonical(textCell(c))
+// canonicals returns the canonical texts of classes or words: 1 and 1.0 are one class.
+func canonicals(texts []string, written string) []string {
+	out, by := make([]string, len(texts)), notationOf(written)
+	for i, s := range texts {
+		out[i] = canonical(by.cell(textCell(s)))
 	}
 	return out
 }

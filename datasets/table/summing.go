@@ -95,7 +95,7 @@ func (s *summing) add(v cell) {
 	}
 	s.last = x
 	s.take(x)
-	s.padded = s.padded || len(v.text) > 1 && v.text[0] == '0' && !strings.ContainsAny(v.text, ".eE")
+	s.padded = s.padded || len(v.text) > 1 && v.text[0] == '0' && !strings.ContainsAny(v.text, ".,eE")
 	if s.single && len(s.kept) < s.most {
 		s.kept = append(s.kept, x)
 	}

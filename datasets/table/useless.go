@@ -44,9 +44,9 @@ func (s *summing) useless(out *Summary) {
 		out.Prose = true
 		out.Useless = fmt.Sprintf("texts: %s different values in %s rows; to learn from them alone, give --text %s, and ignore all other columns but the label", grouped(len(s.different)), grouped(s.counted), out.Name)
 	case s.amounts():
-		out.Useless = fmt.Sprintf("numbers with more than %d different texts among them, such as %s; write plain numbers to learn from them", maxWords, s.text.quoted())
+		out.Useless = fmt.Sprintf("numbers with more than %d different texts among them, such as %s; say how they are written by --written %s=EXAMPLE, such as 1,5 or $1.5, to learn from them", maxWords, s.text.quoted(), out.Name)
 	case s.measured > 0 && s.measured == s.texts && (len(out.Categories) == 0 || s.nameRows()):
-		out.Useless = fmt.Sprintf("amounts written as %s; write plain numbers to learn from them", s.text.quoted())
+		out.Useless = fmt.Sprintf("amounts written as %s; say how by --written %s=EXAMPLE, such as 1,5 or $1.5, to learn from them", s.text.quoted(), out.Name)
 	case s.nameRows():
 		what := "ids or names"
 		if s.longest > 40 {

@@ -57,10 +57,10 @@ func TestUselessColumns(t *testing.T) {
 		"a constant with a gap": {func(i int) string { return map[bool]string{true: "", false: "5"}[i == 3] }, ""},
 		"nothing":               {func(i int) string { return []string{"", "NA", "?"}[i%3] }, "every value is missing"},
 		"currency":              {func(i int) string { return fmt.Sprintf("$%d.50", i) }, ""},
-		"decimal commas":        {func(i int) string { return fmt.Sprintf("\"%d,5\"", i) }, `numbers such as "39,5", whose sign may be a decimal one or not; say by --written decimal commas=1,5`},
+		"decimal commas":        {func(i int) string { return fmt.Sprintf("\"%d,5\"", i) }, `amounts written as "0,5"; say how by --written decimal commas=EXAMPLE`},
 		"thousands": {func(i int) string {
 			return map[bool]string{true: fmt.Sprintf("\"1,%03d\"", i), false: fmt.Sprint(i)}[i%3 == 0]
-		}, ""},
+		}, `numbers with more than 10 different texts among them, such as "1,000"`},
 		"many words": {func(i int) string {
 			return map[bool]string{true: fmt.Sprintf("about %d", i), false: fmt.Sprint(i * 3)}[i%3 == 0]
 		}, "numbers with more than 10 different texts"},

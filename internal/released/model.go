@@ -19,7 +19,7 @@ import (
 // Model describes how to use released parameters: the making of samples, the network, and the meaning of its outputs.
 // All of it is public.
 type Model struct {
-	Version    int        `json:"version"` // of this description
+	Version    int        `json:"version"` // of this description; [Model.Files] writes 2 for all below Notated
 	Dataset    string     `json:"dataset"`
 	Network    string     `json:"model"` // by its name in package models
 	Activation Activation `json:"activation"`
@@ -94,6 +94,8 @@ const (
 const (
 	modelVersion       = 2
 	oldestModelVersion = 1
+	// Notated is the version of models whose Input says how a file writes numbers, such as 1.234,5.
+	Notated = 3
 )
 
 // The two files of a released model.
@@ -112,7 +114,7 @@ func (m Model) Files(parameters []safetensors.Tensor, metadata map[string]string
 	if t := m.Temperature; !(t >= 0) || math.IsInf(t, 1) {
 		return nil, fmt.Errorf("release a model: temperature %v, want a number above 0, or 0 for none", t)
 	}
-	m.Version, m.Sum = modelVersion, fmt.Sprintf("%x", sha256.Sum256(tensors))
+	m.Version, m.Sum = max(m.Version, modelVersion), fmt.Sprintf("%x", sha256.Sum256(tensors))
 	description, err := Indented(m)
 	if err != nil {
 		return nil, fmt.Errorf("encode model: %w", err)
@@ -181,8 +183,8 @@ func readModel(path string) (Model, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return Model{}, fmt.Errorf("%w: %s: %w", ErrNoModel, path, err)
 	}
-	if m.Version < oldestModelVersion || m.Version > modelVersion {
-		return Model{}, fmt.Errorf("%w: %s: version %d, and this dptrain reads versions %d to %d; use the one that made it", ErrNoModel, path, m.Version, oldestModelVersion, modelVersion)
+	if m.Version < oldestModelVersion || m.Version > Notated {
+		return Model{}, fmt.Errorf("%w: %s: version %d, and this dptrain reads versions %d to %d; use the one that made it", ErrNoModel, path, m.Version, oldestModelVersion, Notated)
 	}
 	if m.Version == 1 && m.Temperature != 1 {
 		return Model{}, fmt.Errorf("%w: %s: version 1 has no temperature, and this has %v; use the folder as it was released", ErrNoModel, path, m.Temperature)

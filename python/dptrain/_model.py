@@ -44,9 +44,9 @@ class Model:
     """
 
     def __init__(self, description: Dict[str, Any], state: Mapping[str, Array]) -> None:
-        if not isinstance(description, dict) or description.get("version") not in (1, 2):
+        if not isinstance(description, dict) or description.get("version") not in (1, 2, 3):
             version = description.get("version") if isinstance(description, dict) else None
-            raise ModelError(f"version {version!r} of model.json, and this reads 1 and 2; take a newer one")
+            raise ModelError(f"version {version!r} of model.json, and this reads 1 to 3; take a newer one")
         self.description = description
         self.state: Dict[str, Array] = dict(state)
         self.layers: List[Dict[str, Any]] = description.get("layers") or []

@@ -214,8 +214,13 @@ func (f *ownFiles) load(ctx context.Context, d settings.Data, s Samples, progres
 	if err != nil {
 		return loaded{}, err
 	}
+	version := 0 // the oldest that there is for the model
+	if schema.Notated() {
+		version = release.Notated
+	}
 	return loaded{units: units, train: training.Inputs(), test: test, whole: training, privateWarning: overlap, oddities: oddities(schema, private, rows), identity: ledger.OfFile(filepath.Base(d.Train), s.Train, content), model: release.Model{
-		Shape: schema.Shape, Vocabulary: privateTokens.size(), Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
+		Version: version,
+		Shape:   schema.Shape, Vocabulary: privateTokens.size(), Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
 	}}, nil
 }
 

@@ -12,6 +12,9 @@ type (
 // ErrNoModel reports that there is no released model to read.
 var ErrNoModel = released.ErrNoModel
 
+// Notated is the version of a [Model] whose files may write numbers otherwise than plainly.
+const Notated = released.Notated
+
 // The tasks of a [Model].
 const (
 	Classification = released.Classification
