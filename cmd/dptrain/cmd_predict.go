@@ -20,7 +20,10 @@ import (
 	"github.com/dptrain/dptrain/internal/float"
 )
 
-type predictOptions struct{ out, id, threshold string }
+type predictOptions struct {
+	out, id, threshold string
+	keepGoing          bool
+}
 
 func newPredictCommand(g *global) *cobra.Command {
 	var opts predictOptions
@@ -48,6 +51,11 @@ CLASS is predicted where its probability is at least P, not where it is the most
 probable one. A number beyond the range that the training labels were clipped to
 is clipped to that range, which standard error says.
 
+A row that can't be read is an error, and there are no predictions. With --keep-going
+it gets an empty one, and the reason in a further column, "problem", without cells.
+The exit code is then 3 if there is such a row, though the predictions are written.
+A file that can't be read from some row on, such as a damaged one, is an error still.
+
 The released model may be used as often as you like: that costs no privacy. A
 prediction is as private as the row that it is made for.
 
@@ -64,6 +72,7 @@ prediction is as private as the row that it is made for.
 	cmd.Flags().StringVar(&opts.out, "out", "", "`file` for the predictions, which must not exist")
 	addThreshold(cmd, &opts.threshold)
 	cmd.Flags().StringVar(&opts.id, "id", "", "`column` of the file to copy beside the predictions, instead of numbers of rows")
+	cmd.Flags().BoolVar(&opts.keepGoing, "keep-going", false, "predict the other rows of a table where some can't be read; the exit code tells of these")
 	return cmd
 }
 
@@ -74,6 +83,7 @@ type prediction struct {
 	Class         *string            `json:"class,omitempty"`
 	Probabilities map[string]float64 `json:"probabilities,omitempty"`
 	Value         *float64           `json:"value,omitempty"`
+	Problem       string             `json:"problem,omitempty"` // of a row that can't be read, which has no prediction
 
 	shares []float64 // the probabilities, in the order of the classes
 }
@@ -83,6 +93,9 @@ type predictions struct {
 	header []string
 	rows   []prediction
 	beyond int // numbers that were clipped; private
+
+	keepGoing bool // whether the last column has problems
+	bad       int  // rows that can't be read
 }
 
 func runPredict(ctx context.Context, g *global, opts predictOptions, run string, files []string) error {
@@ -90,6 +103,7 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, run string,
 	if err != nil {
 		return err
 	}
+	r.KeepGoing = opts.keepGoing
 	p, err := term.Follow(ctx, g.Console(), "predicting", func(f *term.Follower) (predictions, error) {
 		p, err := predict(ctx, r, files, opts, f)
 		return p, errors.Join(err, r.Close())
@@ -102,6 +116,9 @@ func runPredict(ctx context.Context, g *global, opts predictOptions, run string,
 	}
 	warnOfModel(g, r)
 	g.noteClipped(p)
+	if p.bad > 0 {
+		return term.Inputf("%s: not all rows were predicted; the column problem says why", files[0])
+	}
 	return nil
 }
 
@@ -147,10 +164,10 @@ func predict(ctx context.Context, r *experiment.Released, files []string, opts p
 		if first, ids, err = id, nil, nil; id == read.Label.Name {
 			return predictions{}, term.Usagef("--id %s: predictions have a column of this name already; give another one", id)
 		}
-		if ids, err = experiment.Cells(files[0], id); err != nil {
+		if ids, err = experiment.Cells(files[0], id, r.KeepGoing); err != nil {
 			return predictions{}, err
 		}
-		if len(ids) != read.Data.Samples() {
+		if len(ids) != read.Data.Samples()+len(read.Bad) {
 			return predictions{}, term.Inputf("%s: it changed while it was read; run again when nothing writes to it", files[0])
 		}
 	}
@@ -158,14 +175,22 @@ func predict(ctx context.Context, r *experiment.Released, files []string, opts p
 	if err != nil {
 		return predictions{}, err
 	}
-	out := predictions{header: []string{first, read.Label.Name}, rows: make([]prediction, read.Data.Samples())}
+	out := predictions{header: []string{first, read.Label.Name}, rows: make([]prediction, read.Data.Samples()+len(read.Bad)), keepGoing: r.KeepGoing, bad: len(read.Bad)}
 	if r.Task != release.Regression {
 		for i := range r.Outputs {
 			out.header = append(out.header, "p("+r.Class(i)+")")
 		}
 	}
+	if r.KeepGoing {
+		out.header = append(out.header, "problem")
+	}
 	for i := range out.rows {
-		out.rows[i] = newPrediction(r, read.Label, threshold, outputs[i*r.Outputs:(i+1)*r.Outputs])
+		if bad := read.Bad[i]; bad != nil {
+			out.rows[i].Problem = bad.About()
+		} else {
+			out.rows[i] = newPrediction(r, read.Label, threshold, outputs[:r.Outputs])
+			outputs = outputs[r.Outputs:]
+		}
 		out.rows[i].Row = i + 1
 		if ids != nil {
 			out.rows[i].ID = &ids[i]
@@ -223,6 +248,10 @@ func (p predictions) write(w io.Writer) {
 		}
 		for _, share := range row.shares {
 			record = append(record, strconv.FormatFloat(share, 'g', 6, 64))
+		}
+		if p.keepGoing {
+			record = append(record, make([]string, len(p.header)-1-len(record))...)
+			record = append(record, row.Problem)
 		}
 		_ = out.Write(record)
 	}

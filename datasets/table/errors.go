@@ -26,8 +26,11 @@ type Error struct {
 }
 
 // Error returns the text without Private.
-func (e *Error) Error() string {
-	text := e.File + ": "
+func (e *Error) Error() string { return e.File + ": " + e.About() }
+
+// About returns the text without the file and Private.
+func (e *Error) About() string {
+	text := ""
 	switch {
 	case e.Row != "" && e.Column != "":
 		text += e.Row + ", column " + e.Column + ": "

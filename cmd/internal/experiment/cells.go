@@ -12,13 +12,17 @@ import (
 // maxText bounds the bytes of a line of a text file. The longest review of data set imdb has 13,704.
 const maxText = 1 << 20
 
-// Cells returns the cells of a column of a table as texts.
-func Cells(path, column string) (cells []string, err error) {
+// Cells returns the cells of a column of a table as texts. With keepGoing they may be empty in rows that can't be read,
+// which are an error without it.
+func Cells(path, column string, keepGoing bool) (cells []string, err error) {
 	file, err := table.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	if keepGoing {
+		file.KeepGoing()
+	}
 	return file.Cells(column)
 }
 

@@ -37,7 +37,7 @@ func TestCells(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Cells(path, c.column)
+		got, err := Cells(path, c.column, false)
 		switch {
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "SECRET")):
 			t.Errorf("%.40q: %v, want %q", c.text, err, c.want)

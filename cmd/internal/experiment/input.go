@@ -25,6 +25,8 @@ type Rows struct {
 	Data   *train.Data    // with zeros for labels that weren't read
 	Labels train.Labelled // nil for [table.Predicting]
 	Label  table.Label    // the column that the model predicts; only for files
+	// Bad has the errors of rows of a table that can't be read, by their numbers from 0, which Data lacks: see KeepGoing.
+	Bad map[int]*table.Error
 }
 
 // Read reads the rows of a file as samples for the model.
@@ -45,7 +47,7 @@ func (r *Released) Read(ctx context.Context, path string, use table.Use, f Follo
 		(s.Text() != nil) != (m.Vocabulary > 0) || !slices.Equal(s.Shape, m.Shape) {
 		return out, fmt.Errorf("%w: model.json says one thing of its input and another of its network; restore the file", release.ErrNoModel)
 	}
-	rows, err := readRows(s, path, use, f)
+	rows, err := r.readRows(s, path, use, f)
 	if err != nil {
 		return out, err
 	}
@@ -56,7 +58,7 @@ func (r *Released) Read(ctx context.Context, path string, use table.Use, f Follo
 	if t.size() != m.Vocabulary {
 		return out, otherVocabulary(t.size(), m.Vocabulary)
 	}
-	out.Label = s.Label
+	out.Label, out.Bad = s.Label, rows.Bad
 	if use == table.Predicting {
 		out.Data, err = train.NewTypedData(rows.N, append(t.columns(rows), train.Column{Floats: make([]float32, rows.N*m.Outputs)})...)
 	} else if out.Labels, err = labelled(s, rows, t); err == nil {
@@ -68,7 +70,7 @@ func (r *Released) Read(ctx context.Context, path string, use table.Use, f Follo
 	return out, nil
 }
 
-func readRows(s *table.Schema, path string, use table.Use, f Follower) (rows *table.Samples, err error) {
+func (r *Released) readRows(s *table.Schema, path string, use table.Use, f Follower) (rows *table.Samples, err error) {
 	if s.Text() != nil && use == table.Predicting && strings.EqualFold(filepath.Ext(path), ".txt") {
 		texts, err := lines(path)
 		if err == nil && len(texts) == 0 {
@@ -81,6 +83,9 @@ func readRows(s *table.Schema, path string, use table.Use, f Follower) (rows *ta
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	if r.KeepGoing {
+		file.KeepGoing()
+	}
 	rows, err = s.Read(file, use)
 	for _, note := range file.Notes() {
 		f.Note(note)

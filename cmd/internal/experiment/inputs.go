@@ -38,6 +38,9 @@ func (r *Released) ReadFiles(ctx context.Context, files []string, use table.Use,
 		rows, err = r.Read(ctx, files[0], use, f)
 		return rows, nil, err
 	}
+	if r.KeepGoing {
+		return Rows{}, nil, usagef("the model is of data set %s, whose files are read as a whole; leave --keep-going out", r.Dataset)
+	}
 	info, err := datasets.Describe(r.Dataset)
 	if err != nil {
 		return Rows{}, nil, err
@@ -221,7 +224,7 @@ func (r *Released) textsIn(path string, use table.Use) (texts [][]byte, labels [
 		texts, err = lines(path)
 		return texts, nil, err
 	}
-	cells, err := Cells(path, "text")
+	cells, err := Cells(path, "text", false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -231,7 +234,7 @@ func (r *Released) textsIn(path string, use table.Use) (texts [][]byte, labels [
 	if use == table.Predicting {
 		return texts, nil, nil
 	}
-	if cells, err = Cells(path, "label"); err != nil {
+	if cells, err = Cells(path, "label", false); err != nil {
 		return nil, nil, err
 	}
 	names := r.classNames()

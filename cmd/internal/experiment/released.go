@@ -18,6 +18,9 @@ type Released struct {
 	release.Model
 	*train.Predictor
 	engine train.Engine
+
+	// KeepGoing makes rows of a table that can't be read no error of a prediction: see Rows.Bad. Set it before ReadFiles.
+	KeepGoing bool
 }
 
 // Open reads a released model from a run's directory. The given engine computes predictions; another one may have
@@ -39,7 +42,7 @@ func Open(run string, e train.Engine) (*Released, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Released{model, predictor, e}, nil
+	return &Released{Model: model, Predictor: predictor, engine: e}, nil
 }
 
 // Portable reads a released model from a run's directory, with its layers and its parameters in PyTorch's layouts,
