@@ -97,20 +97,26 @@ func dialect(text []byte, comma rune) (rune, []byte) {
 	return comma, text
 }
 
-// comment reports whether a line that begins with # is no header: it has another number of cells than the first line
-// below that doesn't begin so, or both have one cell, and that isn't a number.
+// comment reports whether a line that begins with # is no header: it has another number of cells than the first row below
+// that doesn't begin so, or both have one cell, and that isn't a number.
 func comment(line, below []byte, separators string) bool {
-	for next := range bytes.Lines(below) {
-		if bytes.HasPrefix(next, []byte("#")) {
-			continue
-		}
-		_, number := parse(string(bytes.TrimSpace(next)))
-		return !number && !strings.ContainsFunc(separators, func(c rune) bool {
-			n := bytes.Count(line, []byte(string(c)))
-			return n > 0 && n == bytes.Count(next, []byte(string(c)))
-		})
+	for bytes.HasPrefix(below, []byte("#")) {
+		_, below, _ = bytes.Cut(below, []byte("\n"))
 	}
-	return false
+	first, _, _ := bytes.Cut(below, []byte("\n"))
+	_, number := parse(string(bytes.TrimSpace(first)))
+	return len(below) > 0 && !number && !strings.ContainsFunc(separators, func(c rune) bool {
+		n := width(line, c)
+		return n > 1 && n == width(below, c)
+	})
+}
+
+// width returns the number of cells of the first row.
+func width(text []byte, separator rune) int {
+	r := csv.NewReader(bytes.NewReader(text))
+	r.Comma = separator
+	row, _ := r.Read() // what can't be read is an error later
+	return len(row)
 }
 
 // budget is a reader that fails after left bytes.

@@ -109,6 +109,7 @@ func TestHeaders(t *testing.T) {
 		"1,0,1\n4,2,2\n":               "columns 1 and 3 have one name; rename one, or leave it out; the first line looks like data",
 		"2001,2002,a\n1,2,b\n":         "it has 2001, 2002, a",
 		"#x,class\n#1,a\n#2,b\n":       "column #x: not a number",
+		"#x,class\n1,\"a,c\"\n2,b\n":   "",
 		"#x,class\n1,a\n2,b\n":         "",
 		"#\n#a\n# x,class\n1,a\n2,b\n": "",
 	} {
@@ -289,6 +290,11 @@ func TestErrorsNameAllColumns(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), part) || leaks(err.Error()) {
 			t.Errorf("%v, want %s", err, part)
 		}
+	}
+	schema.Settle() // a released model's advises no settings
+	_, err = schema.Read(open(t, path), Testing)
+	if err == nil || strings.Contains(err.Error(), "--") || !strings.HasSuffix(err.Error(), "in y: no label (empty, NaN, NA or the like); mend the cells, or leave such rows out") {
+		t.Error(err)
 	}
 	schema.Columns[0].Missing, schema.Columns[1].Categories = &Missing{}, []string{"blue"}
 	if _, err := schema.ReadPublic(open(t, path)); err == nil || !strings.Contains(err.Error(), "column c: none of the categories: blue; in t[0], t[1]") || !strings.Contains(err.Error(), "the cell is") {

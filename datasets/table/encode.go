@@ -82,7 +82,7 @@ func (c Column) position(i int) string {
 func noNumber(v cell, column string, single bool) error {
 	switch {
 	case v.kind == rawBytes:
-		return v.wrong(column, noText+", or ignore the column by --ignore %s", column)
+		return v.wrong(column, noText+", or ignore the column by --ignore %s", flagList([]string{column}))
 	case v.missing() && single:
 		return v.wrong(column, "no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing %s=NUMBER, or leave the row out", column)
 	case v.missing():

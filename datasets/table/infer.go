@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 )
 
 // MaxClasses is the maximum number of different whole numbers that [Infer] treats as classes if no setting gives the
@@ -84,7 +83,7 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 	}
 	if first != nil {
 		first.File, first.Column = test.path, listed(unread)
-		first.Problem += ", or ignore it by --ignore " + strings.ReplaceAll(first.Column, ", ", ",")
+		first.Problem += ", or ignore it by --ignore " + flagList(unread)
 		return nil, first
 	}
 	if s.Label, err = inferLabel(test, label, o); err != nil {

@@ -1,9 +1,11 @@
 package table
 
 import (
+	"encoding/csv"
 	"fmt"
 	"math"
 	"runtime/debug"
+	"strings"
 	"unsafe"
 
 	"github.com/dptrain/dptrain/internal/memory"
@@ -35,7 +37,7 @@ func checkMemory(bytes int64) error {
 		free, known = available()
 	}
 	if known && uint64(bytes) > free {
-		return problemf("its rows take %s more memory, and the machine has %s left; use a machine with more, or leave out columns by --ignore", megabytes(bytes), megabytes(free))
+		return problemf("its rows take %s more memory, and the machine has %s left; use a machine with more, or fewer rows or columns", megabytes(bytes), megabytes(free))
 	}
 	return nil
 }
@@ -54,6 +56,19 @@ func grown[T any](list []T, n, known int) ([]T, error) {
 		return list, err
 	}
 	return append(make([]T, 0, want), list...), nil
+}
+
+// flagList writes at most 20 names as a list for a flag, in which a name with a comma stands in double quotes.
+func flagList(names []string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write(names[:min(len(names), 20)]) // to memory
+	w.Flush()
+	list := strings.TrimSuffix(b.String(), "\n")
+	if strings.ContainsAny(list, `" `) {
+		return "'" + list + "'"
+	}
+	return list
 }
 
 // quotedNames lists names for a private text.

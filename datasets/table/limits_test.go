@@ -137,3 +137,11 @@ func TestManyIgnoredColumns(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 }
+
+func TestFlagList(t *testing.T) {
+	for _, c := range [][]string{{"a,b", "a", "b"}, {`'"height, cm",a'`, "height, cm", "a"}} {
+		if got := flagList(c[1:]); got != c[0] {
+			t.Errorf("got %s, want %s", got, c[0])
+		}
+	}
+}

@@ -142,9 +142,9 @@ type encoder struct {
 	out     Samples
 	lenient *lenientRows // nil for errors
 
-	emptyOnly bool   // of the schema
-	texts     []byte // of all rows, one after the other
-	ends      []int  // of each row's text in them
+	schema *Schema
+	texts  []byte // of all rows, one after the other
+	ends   []int  // of each row's text in them
 }
 
 // columnReader is a column and the position of its cells in a row.
@@ -165,7 +165,7 @@ type labelReader struct {
 }
 
 func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
-	e := &encoder{emptyOnly: s.emptyOnly}
+	e := &encoder{schema: s}
 	names := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
 		names[i] = c.Name
@@ -296,6 +296,9 @@ func (e *encoder) add(r rows, cells []cell) error {
 		return err
 	}
 	wrong.Row = r.where()
+	if e.schema.settled {
+		wrong.Problem, _, _ = strings.Cut(wrong.Problem, "; ")
+	}
 	if e.lenient != nil && e.label == nil {
 		e.lenient.bad[e.lenient.n-1] = wrong
 		e.out.Values = e.out.Values[:e.out.N*e.width]
@@ -323,12 +326,15 @@ func (e *encoder) survey(r rows, cells []cell, first *Error) error {
 			problem, _, _ = strings.Cut(problem, ":") // a column's categories
 			if columns[problem] == nil {
 				problems = append(problems, problem)
-				if todo != "" {
+				if todo != "" && !e.schema.settled {
 					advice += "; " + todo
 				}
 			}
 			columns[problem] = append(columns[problem], e.names[i])
 		}
+	}
+	if e.schema.settled {
+		advice = "; mend the cells, or leave such rows out"
 	}
 	text, _, _ := strings.Cut(first.Problem, "; ")
 	for i, problem := range problems {
@@ -380,7 +386,7 @@ func (e *encoder) value(i int, cells []cell) error {
 
 func (e *encoder) category(c *columnReader, v cell) error {
 	at, ok := c.index[v.String()]
-	if !ok && v.missing() && (v.kind == none || !e.emptyOnly) {
+	if !ok && v.missing() && (v.kind == none || !e.schema.emptyOnly) {
 		at, ok = c.index[""]
 	}
 	if !ok && v.kind != none && v.kind != rawBytes {

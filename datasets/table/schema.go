@@ -14,6 +14,7 @@ type Schema struct {
 	Shape   []int    `json:"shape"`   // of one sample, without the batch axis
 
 	emptyOnly bool     // see EmptyOnly
+	settled   bool     // see Settle
 	leftOut   []string // see LeftOut
 }
 
@@ -24,6 +25,9 @@ func (s *Schema) LeftOut() []string { return s.leftOut }
 // EmptyOnly makes only empty cells of categories missing, and treats NA and similar texts like any other. The programs
 // that wrote the first version of released models did so, and the predictions of these models mustn't change.
 func (s *Schema) EmptyOnly() { s.emptyOnly = true }
+
+// Settle is for a released model's schema. Errors about cells then advise no settings, which can't change any more.
+func (s *Schema) Settle() { s.settled = true }
 
 // Label is the column that a model predicts.
 type Label struct {

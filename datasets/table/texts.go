@@ -2,7 +2,6 @@ package table
 
 import (
 	"slices"
-	"strings"
 )
 
 // defaultTextLength is the number of tokens of a text if [Options.TextLength] is 0.
@@ -84,7 +83,7 @@ func (o Options) checkAlone(columns []Column) error {
 	case len(others) == len(columns):
 		return optionf("text", "%s isn't among the columns to learn from; list it in data.columns", o.Text)
 	}
-	return optionf("text", "%s is learned from alone, and there are %s too; leave them out by --ignore %s", o.Text, listed(others), strings.Join(others[:min(len(others), 20)], ","))
+	return optionf("text", "%s is learned from alone, and there are %s too; leave them out by --ignore %s", o.Text, listed(others), flagList(others))
 }
 
 // addText appends a row's text. A missing cell is the empty text; NA or None may be a text's words.

@@ -42,7 +42,7 @@ func (s *summing) useless(out *Summary) {
 	case out.Numbers:
 	case s.prose():
 		out.Prose = true
-		out.Useless = fmt.Sprintf("texts: %s different values in %s rows; to learn from them alone, give --text %s, and ignore all other columns but the label", grouped(len(s.different)), grouped(s.counted), out.Name)
+		out.Useless = fmt.Sprintf("texts: %s different values in %s rows; to learn from them alone, ignore all other columns but the label", grouped(len(s.different)), grouped(s.counted))
 	case s.amounts():
 		out.Useless = fmt.Sprintf("numbers with more than %d different texts among them, such as %s; say how they are written by --written %s=EXAMPLE, such as 1,5 or $1.5, to learn from them", maxWords, s.text.quoted(), out.Name)
 	case s.measured > 0 && s.measured == s.texts && (len(out.Categories) == 0 || s.nameRows()):

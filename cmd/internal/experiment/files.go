@@ -218,7 +218,7 @@ func (f *ownFiles) load(ctx context.Context, d settings.Data, s Samples, progres
 	if schema.Notated() {
 		version = release.Notated
 	}
-	return loaded{units: units, train: training.Inputs(), test: test, whole: training, privateWarning: overlap, oddities: oddities(schema, private, rows), identity: ledger.OfFile(filepath.Base(d.Train), s.Train, content), model: release.Model{
+	return loaded{units: units, train: training.Inputs(), test: test, whole: training, privateWarning: overlap, oddities: oddities(d, schema, private, rows), identity: ledger.OfFile(filepath.Base(d.Train), s.Train, content), model: release.Model{
 		Version: version,
 		Shape:   schema.Shape, Vocabulary: privateTokens.size(), Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
 	}}, nil
@@ -227,7 +227,7 @@ func (f *ownFiles) load(ctx context.Context, d settings.Data, s Samples, progres
 // oddities says what is odd about the private rows: many more equal ones than the share of public rows that equal one
 // of them explains, as in an oversampled file, and columns whose numbers often lie beyond the clip constants, as in
 // another unit. It is private.
-func oddities(s *table.Schema, private *table.Samples, o table.Overlap) (notes []string) {
+func oddities(d settings.Data, s *table.Schema, private *table.Samples, o table.Overlap) (notes []string) {
 	const muchRepeated, muchClipped = 0.1, 0.1
 	shared := float64(o.Shared) / float64(max(1, o.Public))
 	if r := o.Repeated; float64(r.Rows)/float64(private.N)-shared >= muchRepeated {
@@ -235,8 +235,12 @@ func oddities(s *table.Schema, private *table.Samples, o table.Overlap) (notes [
 		if r.Least < r.Most {
 			times = fmt.Sprintf("%d to %d", r.Least, r.Most)
 		}
-		notes = append(notes, fmt.Sprintf("%s different rows, as they are trained on, occur %s times, %s of the %s rows: if these are copies of a person's row, the guarantee for one row isn't one for the person; keep one of each, or name the person by --unit",
-			release.Grouped(r.Different), times, release.Grouped(r.Rows), release.Grouped(private.N)))
+		note := fmt.Sprintf("%s different rows, as they are trained on, occur %s times, %s of the %s rows",
+			release.Grouped(r.Different), times, release.Grouped(r.Rows), release.Grouped(private.N))
+		if d.Unit == "" {
+			note += ": if these are copies of a person's row, the guarantee for one row isn't one for the person; keep one of each, or name the person by --unit"
+		}
+		notes = append(notes, note)
 	}
 	for i, share := range private.Clipped {
 		if c := s.Columns[i]; share >= muchClipped {

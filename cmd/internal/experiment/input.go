@@ -40,6 +40,7 @@ func (r *Released) Read(ctx context.Context, path string, use table.Use, f Follo
 	if err := s.Check(); err != nil { // also if there is none
 		return out, fmt.Errorf("%w: %w", release.ErrNoModel, err)
 	}
+	s.Settle()
 	if m.Version < 2 {
 		s.EmptyOnly()
 	}

@@ -178,7 +178,7 @@ func (s *File) suggestClasses(c table.Summary, task string) {
 		s.notef("%s: more than %d classes; is it the label?", c.Name, table.MaxClasses)
 		return
 	case len(c.Categories) == 1:
-		s.notef("%s: always %s; list all classes by --classes if others are publicly known", c.Name, c.Categories[0])
+		s.notef("%s: always %s; list all in data.classes if others are publicly known", c.Name, c.Categories[0])
 		return
 	}
 	s.remarkf("label", "", "%d classes, with their rows: %s", len(c.Categories), strings.Join(classes, ", "))
