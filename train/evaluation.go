@@ -14,29 +14,6 @@ type ClassCounts struct {
 	Predicted int // samples of any class that are predicted as the class
 }
 
-// Evaluate returns the counts of each class for a model's outputs: one row of logits for each sample, row after row. A
-// sample with a NaN among its logits is predicted as no class. On private samples the result is a private statistic.
-func (c *Classification) Evaluate(outputs []float32) ([]ClassCounts, error) {
-	if c == nil {
-		return nil, errNoLabels
-	}
-	if err := checkOutputs(len(outputs), len(c.labels), c.classes); err != nil {
-		return nil, err
-	}
-	counts := make([]ClassCounts, c.classes)
-	for i, label := range c.labels {
-		predicted := argmax(outputs[i*c.classes : (i+1)*c.classes])
-		counts[label].Samples++
-		if predicted == int(label) {
-			counts[label].Right++
-		}
-		if predicted >= 0 {
-			counts[predicted].Predicted++
-		}
-	}
-	return counts, nil
-}
-
 // Errors measures how far a model's outputs are from the labels. RootMeanSquare and MeanAbsolute are in the labels'
 // unit.
 type Errors struct {

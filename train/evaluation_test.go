@@ -8,24 +8,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestEvaluateClasses(t *testing.T) {
-	c, err := NewClassification(make([]float32, 5), []int32{0, 0, 1, 2, 2}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	nan := float32(math.NaN())
-	got, err := c.Evaluate([]float32{3, 1, 2, 0, 1, 0, 0, 5, 0, 1, 2, 2, nan, 0, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := []ClassCounts{{2, 1, 1}, {1, 1, 3}, {2, 0, 0}}; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-	if _, err := c.Evaluate(make([]float32, 14)); err == nil {
-		t.Error("too few outputs were taken")
-	}
-}
-
 func TestEvaluateNumbers(t *testing.T) {
 	r := regression(t, 1, 2, 3, 6)
 	got, err := r.Evaluate([]float32{2, 2, 3, 3})

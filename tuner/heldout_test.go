@@ -149,11 +149,12 @@ func TestTuneOnHeldOutSamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		right := 0
-		counts, err := public.Evaluate(outputs)
-		for _, c := range counts {
-			right += c.Right
+		for i, label := range public.Labels() {
+			if train.Predicted(outputs[i*public.Classes():(i+1)*public.Classes()]) == int(label) {
+				right++
+			}
 		}
-		if accuracy := float64(right) / 500; err != nil || accuracy < 0.9 || math.Abs(accuracy-h.Score) > 0.12 {
+		if accuracy := float64(right) / 500; accuracy < 0.9 || math.Abs(accuracy-h.Score) > 0.12 {
 			t.Errorf("accuracy %v on public samples, released %v", accuracy, h.Score)
 		}
 		// Another run, with another number of workers and beside another plan, gives the same.
