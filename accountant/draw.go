@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// Draw draws K by inversion, adding independent parts of mean at most 16 so that no probability underflows.
+// Draw draws K by inversion, adding independent parts of mean at most 16 so that no probability underflows. Like
+// the other methods of this name it takes no nil source.
 func (p Poisson) Draw(src rand.Source) int {
 	return drawPoisson(rand.New(src), p.Mean)
 }

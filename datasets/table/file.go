@@ -112,7 +112,7 @@ func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 		}
 		c, ok := r.(*csvRows)
 		if ok {
-			f.unheaded = unheaded(fields)
+			f.unheaded = unheaded(f.names)
 		}
 		if err = checkFields(fields); err == nil {
 			if f.keepGoing {

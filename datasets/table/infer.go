@@ -2,7 +2,6 @@ package table
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -42,10 +41,6 @@ func Infer(test *File, o Options) (_ *Schema, err error) {
 	}
 	parts := split(fields, o.named())
 	if err := o.checkNames(namesOf(parts), test.path+" has", "it has"); err != nil {
-		var option *OptionError
-		if errors.As(err, &option) {
-			option.Problem += test.unheaded
-		}
 		return nil, err
 	}
 	if len(o.Columns) > 0 {
@@ -144,7 +139,7 @@ func (o Options) checkNames(names []string, has, it string) error {
 				continue
 			}
 			if _, ok := known[name]; !ok && !slices.Contains(o.Ignore, ArrayOf(name)) {
-				return optionf(uses.option, "%s no column %q; %s %s", has, name, it, listed(names))
+				return optionf(uses.option, "%s no column %q; %s %s%s", has, name, it, listed(names), unheaded(names))
 			}
 			if _, also := o.Categories[name]; also && constants {
 				return optionf(uses.option, "%s has categories, which aren't numbers; give it either categories, or %s", name, uses.option)

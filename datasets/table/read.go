@@ -245,7 +245,7 @@ func (s *Schema) lacking(has map[string]int, use Use, fields []field) error {
 	if len(lacks) == 0 {
 		return nil
 	}
-	return problemf("no column %s; the header must name it as the public test file does%s", listed(lacks), unheaded(fields)).citing("its columns are %s", quotedNames(names))
+	return problemf("no column %s; the header must name it as the public test file does%s", listed(lacks), unheaded(names)).citing("its columns are %s", quotedNames(names))
 }
 
 func indexOf(list []string) map[string]int {

@@ -83,10 +83,10 @@ func checkFields(fields []field) error {
 	seen := map[string]int{}
 	for i, f := range fields {
 		if f.name == "" && (i > 0 || len(fields) == 1) {
-			return problemf("column %d has no name in the header; give it one, or leave the column out%s", i+1, unheaded(fields))
+			return problemf("column %d has no name in the header; give it one, or leave the column out%s", i+1, unheaded(namesOf(fields)))
 		}
 		if first, twice := seen[f.name]; twice {
-			return problemf("columns %d and %d have one name; rename one, or leave it out%s", first+1, i+1, unheaded(fields)).citing("they are called %q", f.name)
+			return problemf("columns %d and %d have one name; rename one, or leave it out%s", first+1, i+1, unheaded(namesOf(fields))).citing("they are called %q", f.name)
 		}
 		seen[f.name] = i
 	}
@@ -95,14 +95,14 @@ func checkFields(fields []field) error {
 
 // unheaded returns an addition to an error about names that look like data: half of them or more are numbers, which
 // don't only grow as positions and years do.
-func unheaded(fields []field) string {
+func unheaded(names []string) string {
 	numbers, last, growing := 0, math.Inf(-1), true
-	for _, f := range fields {
-		if x, ok := parse(f.name); ok {
+	for _, name := range names {
+		if x, ok := parse(name); ok {
 			numbers, last, growing = numbers+1, x, growing && x > last
 		}
 	}
-	if growing || 2*numbers < len(fields) {
+	if growing || 2*numbers < len(names) {
 		return ""
 	}
 	return "; the first line looks like data; put a line of names above it"
