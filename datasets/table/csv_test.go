@@ -108,7 +108,7 @@ func TestHeaders(t *testing.T) {
 		"5.1,3,a\n4,2,b\n":             `it has 5.1, 3, a; the first line looks like data; put a line of names above it`,
 		"1,0,1\n4,2,2\n":               "columns 1 and 3 have one name; rename one, or leave it out; the first line looks like data",
 		"2001,2002,a\n1,2,b\n":         "it has 2001, 2002, a",
-		"#x,class\n#1,a\n#2,b\n":       "column #x: not a number",
+		"#x,class\n#1,a\n#2,b\n":       "column #x: not a plain number",
 		"#x,class\n1,\"a,c\"\n2,b\n":   "",
 		"#x,class\n1,a\n2,b\n":         "",
 		"#\n#a\n# x,class\n1,a\n2,b\n": "",

@@ -13,7 +13,7 @@ import (
 )
 
 // A description of version 1 has no temperature, which means 1. One of version 2 may have one above 0.
-func TestReadTakesVersions1And2(t *testing.T) {
+func TestReadTakesVersions1To3(t *testing.T) {
 	for _, c := range []struct {
 		fields string
 		want   float64
@@ -21,6 +21,7 @@ func TestReadTakesVersions1And2(t *testing.T) {
 	}{
 		{`"version": 1`, 1, ""},
 		{`"version": 2`, 1, ""},
+		{`"version": 3`, 1, ""},
 		{`"version": 2, "temperature": null`, 1, ""},
 		{`"version": 2, "temperature": 0.25`, 0.25, ""},
 		{`"version": 2, "temperature": 0`, 0, "temperature 0, want a number above 0"},
@@ -28,8 +29,8 @@ func TestReadTakesVersions1And2(t *testing.T) {
 		{`"version": 2, "temperature": 1e999`, 0, "cannot unmarshal number"},
 		{`"version": 1, "temperature": 2`, 0, "version 1 has no temperature"},
 		{`"version": 2, "classes": ["a"]`, 0, "2 outputs and 1 classes"},
-		{`"version": 0`, 0, "version 0, and this dptrain reads versions 1 to 2"},
-		{`"version": 3`, 0, "version 3, and this dptrain reads versions 1 to 2"},
+		{`"version": 0`, 0, "version 0, and this dptrain reads versions 1 to 3"},
+		{`"version": 4`, 0, "version 4, and this dptrain reads versions 1 to 3"},
 	} {
 		path := filepath.Join(t.TempDir(), modelFile)
 		if err := os.WriteFile(path, fmt.Appendf(nil, `{%s, "outputs": 2, "task": "classification"}`, c.fields), 0o600); err != nil {
