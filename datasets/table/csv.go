@@ -97,8 +97,8 @@ func dialect(text []byte, comma rune) (rune, []byte) {
 	return comma, text
 }
 
-// comment reports whether a line that begins with # is no header: it has another number of cells than the first row below
-// that doesn't begin so, or both have one cell, and that isn't a number.
+// comment reports whether a line that begins with # is no header: it has another number of cells than the first row
+// below that doesn't begin so, or both have one cell, and that isn't a number.
 func comment(line, below []byte, separators string) bool {
 	for bytes.HasPrefix(below, []byte("#")) {
 		_, below, _ = bytes.Cut(below, []byte("\n"))

@@ -101,8 +101,8 @@ func TestCSVDialects(t *testing.T) {
 	}
 }
 
-// A header of data is named as such, one that begins with # is one, and names are equal in all forms of Unicode. What is
-// left out at the end is told; a row of nothing that isn't the last stays where it is.
+// A header of data is named as such, one that begins with # is one, and names are equal in all forms of Unicode. What
+// is left out at the end is told; a row of nothing that isn't the last stays where it is.
 func TestHeaders(t *testing.T) {
 	for text, want := range map[string]string{
 		"5.1,3,a\n4,2,b\n":             `it has 5.1, 3, a; the first line looks like data; put a line of names above it`,

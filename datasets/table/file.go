@@ -30,8 +30,9 @@ type File struct {
 	bad       map[int]*Error // of the last pass, if it kept going: see Samples.Bad
 }
 
-// KeepGoing is for predictions. Rows that can't be read are then no error of [Schema.Read] for [Predicting], which lists
-// them in Samples.Bad, and have empty texts in [File.Cells]. If no row can be read, the first one's error is returned.
+// KeepGoing is for predictions. Rows that can't be read are then no error of [Schema.Read] for [Predicting], which
+// lists them in Samples.Bad, and have empty texts in [File.Cells]. If no row can be read, the first
+// one's error is returned.
 func (f *File) KeepGoing() { f.keepGoing = true }
 
 // Open opens a file for reading. The extension of its name, one of [Formats], determines its format. Open doesn't read
@@ -89,8 +90,8 @@ func checkKind(path string, info os.FileInfo) error {
 
 var errNoFile = errors.New("file: none; Open returns one beside a nil error")
 
-// pass calls use with all rows of the file, in the wanted columns; nil means all, by the names in the header. Its errors
-// and the errors of use name the file. If the file has changed, pass returns that error, whatever use returned.
+// pass calls use with all rows of the file, in the wanted columns; nil means all, by the names in the header. Its
+// errors and the errors of use name the file. If the file has changed, pass returns that error, whatever use returned.
 func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 	if f == nil {
 		return errNoFile

@@ -256,8 +256,8 @@ func indexOf(list []string) map[string]int {
 	return index
 }
 
-// withBooleans adds to categories that are booleans the names that other programs write for them. Those of Parquet are 1
-// and 0, which mean booleans if they are the only categories.
+// withBooleans adds to categories that are booleans the names that other programs write for them. Those of Parquet are
+// 1 and 0, which mean booleans if they are the only categories.
 func withBooleans(index map[string]int) map[string]int {
 	codes := 0
 	for name := range index {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Notes returns what is odd about the file's form, and what is left out for it, in sentences that contain nothing from the
-// file. It is known of a file whose rows were read.
+// Notes returns what is odd about the file's form, and what is left out for it, in sentences without anything
+// from the file. It is known of a file whose rows were read.
 func (f *File) Notes() (notes []string) {
 	if f == nil {
 		return nil

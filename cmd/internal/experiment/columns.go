@@ -51,8 +51,8 @@ func leftOut(d settings.Data, s *table.Schema, columns []string) (l release.Left
 	return l
 }
 
-// fileNotes returns notes on the user's own files: what is left out without being ignored, and labels of public rows that
-// the clip constants change. test is the file of public rows, or nil.
+// fileNotes returns notes on the user's own files: what is left out without being ignored, and labels of public rows
+// that the clip constants change. test is the file of public rows, or nil.
 func fileNotes(d settings.Data, s *table.Schema, public *table.Samples, test, private *table.File) []string {
 	notes := append(test.Notes(), private.Notes()...)
 	if public == nil {
