@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dptrain/dptrain/accountant/internal/pld"
 	"github.com/dptrain/dptrain/internal/renyi"
@@ -92,15 +93,7 @@ func parts(e Event) []Event {
 
 // holds reports whether e or a part of it has a property.
 func holds(e Event, has func(Event) bool) bool {
-	if has(e) {
-		return true
-	}
-	for _, part := range parts(e) {
-		if holds(part, has) {
-			return true
-		}
-	}
-	return false
+	return has(e) || slices.ContainsFunc(parts(e), func(part Event) bool { return holds(part, has) })
 }
 
 // grouped reports whether neighbours of e differ by several samples.

@@ -158,12 +158,9 @@ func (r *profiler) gaussians(s sampledStep, count int) (*pld.Pair, error) {
 }
 
 func (r *profiler) maximum(events []Event) (*pld.Pair, error) {
-	pairs := make([]*pld.Pair, len(events))
-	for i, e := range events {
-		var err error
-		if pairs[i], err = r.pair(e); err != nil {
-			return nil, err
-		}
+	pairs, err := each(events, r.pair)
+	if err != nil {
+		return nil, err
 	}
 	d, err := pld.Maximum(pairs)
 	return r.chargeEach(d, err, len(events))
@@ -182,10 +179,16 @@ func (l largestProfile) DeltaAt(epsilon float64) float64 {
 }
 
 func (r *profiler) largest(events []Event) (profile, error) {
-	all := make(largestProfile, len(events))
+	all, err := each(events, r.profile)
+	return largestProfile(all), err
+}
+
+// each returns a value of each event, or the first error.
+func each[T any](events []Event, of func(Event) (T, error)) ([]T, error) {
+	all := make([]T, len(events))
 	for i, e := range events {
 		var err error
-		if all[i], err = r.profile(e); err != nil {
+		if all[i], err = of(e); err != nil {
 			return nil, err
 		}
 	}

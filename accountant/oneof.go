@@ -87,21 +87,14 @@ func (o OneOf) curve(r *curves) renyi.Curve {
 	if !r.tight {
 		return r.maximum(events)
 	}
-	all := make([]renyi.Curve, len(events))
-	for i, e := range events {
-		all[i] = e.curve(r)
-	}
-	return renyi.Average(all, probabilities)
+	return average{events, probabilities}.curve(r)
 }
 
 func (o OneOf) pair(r *profiler) (*pld.Pair, error) {
 	events, probabilities := o.charged()
-	pairs := make([]*pld.Pair, len(events))
-	for i, e := range events {
-		var err error
-		if pairs[i], err = r.pair(e); err != nil {
-			return nil, err
-		}
+	pairs, err := each(events, r.pair)
+	if err != nil {
+		return nil, err
 	}
 	d, err := pld.Mixture(pairs, probabilities)
 	return r.chargeEach(d, err, len(events))

@@ -46,15 +46,8 @@ func (a average) curve(r *curves) renyi.Curve {
 }
 
 func (s severalRows) split(r *profiler) (pld.Split, error) {
-	split := pld.Split{Weights: s.Apart.Weights}
-	for _, e := range s.Apart.Events {
-		d, err := r.pair(e)
-		if err != nil {
-			return pld.Split{}, err
-		}
-		split.Pairs = append(split.Pairs, d)
-	}
-	return split, nil
+	pairs, err := each(s.Apart.Events, r.pair)
+	return pld.Split{Pairs: pairs, Weights: s.Apart.Weights}, err
 }
 
 func (s severalRows) pair(r *profiler) (*pld.Pair, error) {

@@ -1,6 +1,9 @@
 package renyi
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A Curve bounds the Rényi divergence at integer orders: c[a] is the value at order a, in nats, for a from 2 to
 // len(c)-1. Entries 0 and 1 are 0 and aren't divergences: in every theorem the factor of order 1 is 0.
@@ -40,12 +43,7 @@ func (c Curve) Times(n int) Curve {
 }
 
 func (c Curve) zero() bool {
-	for _, r := range c {
-		if r != 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c, func(r float64) bool { return r != 0 })
 }
 
 // Sum returns the curve of an adaptive composition.

@@ -1,6 +1,7 @@
 package pld
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -80,10 +81,8 @@ func (s *Selection) Pair(g Grid) (d *Pair, evaluations int, err error) {
 	}
 	atOnce(func() { evaluate(0) }, func() { evaluate(1) })
 	evaluations = counts[0] + counts[1]
-	for _, err := range errs {
-		if err != nil {
-			return nil, evaluations, err
-		}
+	if err := cmp.Or(errs[:]...); err != nil {
+		return nil, evaluations, err
 	}
 	d, err = hullPair(g, values[0], values[1])
 	return d, evaluations, err

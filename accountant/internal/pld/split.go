@@ -60,16 +60,7 @@ func (s Split) Add(epsilon float64) float64 {
 		return sum, choice
 	}
 	// The sum grows with the allowed mass: find the smallest mass whose sum reaches 1.
-	low, high := -60*math.Ln2, 40.0
-	for range 60 {
-		mid := (low + high) / 2
-		if sum, _ := at(math.Exp(mid)); sum >= 1 {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	_, choice := at(math.Exp(high))
+	_, choice := bisected(-60*math.Ln2, at, func(sum float64) bool { return sum >= 1 })
 	// Take 1 in total, first from the choices that cost least.
 	order := make([]int, len(choice))
 	for i := range order {
@@ -99,22 +90,27 @@ func (s Split) DeltaAt(epsilon float64) float64 { return math.Max(s.Remove(epsil
 
 // balanced returns the choices at the smallest slope at which their sum is at most x, scaled up to a sum of x.
 func balanced(x float64, at func(slope float64) (float64, []float64)) []float64 {
-	low, high := -2.0*LargestLoss, 40.0 // logarithms of slopes
-	for range 60 {
-		mid := (low + high) / 2
-		if sum, _ := at(math.Exp(mid)); sum <= x {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	sum, choice := at(math.Exp(high))
+	sum, choice := bisected(-2*LargestLoss, at, func(sum float64) bool { return sum <= x })
 	if sum > 0 {
 		for i := range choice {
 			choice[i] *= x / sum * (1 - 0x1p-48)
 		}
 	}
 	return choice
+}
+
+// bisected returns at's values where its sum first fits as its argument grows from e^low to e^40.
+func bisected(low float64, at func(float64) (float64, []float64), fits func(sum float64) bool) (float64, []float64) {
+	high := 40.0
+	for range 60 {
+		mid := (low + high) / 2
+		if sum, _ := at(math.Exp(mid)); fits(sum) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return at(math.Exp(high))
 }
 
 // atRatio returns R at e^epsilon = y.
@@ -127,16 +123,17 @@ func (s *side) atRatio(y float64) float64 {
 
 // whereSlope returns the smallest e^loss, or 0, above which the other distribution has a mass of at most slope.
 func (s *side) whereSlope(slope float64) float64 {
-	k := sort.Search(len(s.mass), func(k int) bool { return s.above[k]*math.Exp(-s.loss(k)) <= slope })
-	if k == 0 {
-		return 0
-	}
-	return math.Exp(s.loss(k - 1))
+	return s.before(func(k int) bool { return s.above[k]*math.Exp(-s.loss(k)) <= slope })
 }
 
 // whereMass returns the smallest e^loss, or 0, above which the side's mass is about mass or less.
 func (s *side) whereMass(mass float64) float64 {
-	k := sort.Search(len(s.mass), func(k int) bool { return s.curve[k]+s.above[k] <= mass })
+	return s.before(func(k int) bool { return s.curve[k]+s.above[k] <= mass })
+}
+
+// before returns e^loss just before the first mass that is reached, 0 if that is the first of all.
+func (s *side) before(reached func(k int) bool) float64 {
+	k := sort.Search(len(s.mass), reached)
 	if k == 0 {
 		return 0
 	}
