@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -58,12 +59,7 @@ func (t *Training) inherit(below, given Training) {
 		t.Momentum, t.WeightDecay = given.Momentum, given.WeightDecay
 		return
 	}
-	if given.Momentum == nil {
-		t.Momentum = below.Momentum
-	}
-	if given.WeightDecay == nil {
-		t.WeightDecay = below.WeightDecay
-	}
+	t.Momentum, t.WeightDecay = cmp.Or(given.Momentum, below.Momentum), cmp.Or(given.WeightDecay, below.WeightDecay)
 }
 
 // filled returns t with its optimizer's default values.
@@ -82,7 +78,10 @@ func (t Training) hasMomentum() bool {
 }
 
 func (t Training) validate() error {
-	if err := oneOf("training.optimizer", t.Optimizer, Optimizers()...); err != nil {
+	if err := cmp.Or(
+		oneOf("training.optimizer", t.Optimizer, Optimizers()...),
+		oneOf("training.schedule", cmp.Or(t.Schedule, ScheduleConstant), Schedules()...),
+	); err != nil {
 		return err
 	}
 	if t.Momentum != nil {
@@ -99,11 +98,6 @@ func (t Training) validate() error {
 			return fmt.Errorf("training.weight_decay: must be a number, 0 or above, such as 0.01, got %v", v)
 		case v > 0 && t.Optimizer == OptimizerAdam:
 			return fmt.Errorf("training.weight_decay: dp-adam has none; choose the optimizer adamw, which takes it off parameters apart from gradients, or leave it out")
-		}
-	}
-	if t.Schedule != "" {
-		if err := oneOf("training.schedule", t.Schedule, Schedules()...); err != nil {
-			return err
 		}
 	}
 	switch {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -190,12 +191,8 @@ func (e *Experiment) applyLayer(layer layer) error {
 func (p *Privacy) inheritBudget(below Privacy) error {
 	switch neither := p.Epsilon == nil && p.NoiseMultiplier == nil; {
 	case p.Fixed == FixedNoise || neither:
-		if p.Epsilon == nil {
-			p.Epsilon = below.Epsilon
-		}
-		if p.NoiseMultiplier == nil {
-			p.NoiseMultiplier = below.NoiseMultiplier
-		}
+		p.Epsilon = cmp.Or(p.Epsilon, below.Epsilon)
+		p.NoiseMultiplier = cmp.Or(p.NoiseMultiplier, below.NoiseMultiplier)
 	case p.Epsilon != nil && p.NoiseMultiplier != nil:
 		return fmt.Errorf("privacy: %w", errBothGiven)
 	}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -114,7 +115,7 @@ func threeDigits(v float64) float64 {
 }
 
 func (t Tuning) validate(fixed string) error {
-	if err := firstError(
+	if err := cmp.Or(
 		t.validateTuned(fixed),
 		oneOf("tuning.search", t.Search, Searches()...),
 		distinct("tuning.learning_rates", t.LearningRates, positive),
@@ -122,18 +123,10 @@ func (t Tuning) validate(fixed string) error {
 		distinct("tuning.batch_sizes", t.BatchSizes, batchSize),
 		distinct("tuning.epochs", t.Epochs, positive),
 		distinct("tuning.clipping_norms", t.ClippingNorms, clippingNorm),
+		oneOf("tuning.division", cmp.Or(t.Division, DivisionCost), Divisions()...),
+		oneOf("tuning.metric", cmp.Or(t.Metric, MetricAccuracy), Metrics()...),
 	); err != nil {
 		return err
-	}
-	if t.Division != "" {
-		if err := oneOf("tuning.division", t.Division, Divisions()...); err != nil {
-			return err
-		}
-	}
-	if t.Metric != "" {
-		if err := oneOf("tuning.metric", t.Metric, Metrics()...); err != nil {
-			return err
-		}
 	}
 	if len(t.BatchSizes) > 0 && len(t.SamplingRates) > 0 {
 		return fmt.Errorf("tuning: batch_sizes and sampling_rates are both given; one follows from the other, give one")

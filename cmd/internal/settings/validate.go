@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -11,18 +12,13 @@ import (
 // Validate doesn't check that a model or a data set exists.
 func (e Experiment) Validate() error {
 	p := e.Privacy
-	if err := budget(p); err != nil {
+	one := 1.0 // in place of what isn't given
+	if err := cmp.Or(
+		budget(p),
+		positive("privacy.epsilon", *cmp.Or(p.Epsilon, &one)),
+		positive("privacy.noise_multiplier", *cmp.Or(p.NoiseMultiplier, &one)),
+	); err != nil {
 		return err
-	}
-	if p.Epsilon != nil {
-		if err := positive("privacy.epsilon", *p.Epsilon); err != nil {
-			return err
-		}
-	}
-	if p.NoiseMultiplier != nil {
-		if err := positive("privacy.noise_multiplier", *p.NoiseMultiplier); err != nil {
-			return err
-		}
 	}
 	switch {
 	case !(p.Delta > 0 && p.Delta < 1):
@@ -30,7 +26,7 @@ func (e Experiment) Validate() error {
 	case !(p.SubsetRate > 0 && p.SubsetRate < 1):
 		return fmt.Errorf("privacy.subset_rate: q must lie strictly between 0 and 1, got %v", p.SubsetRate)
 	}
-	return firstError(
+	return cmp.Or(
 		e.validateData(),
 		samplingRate("privacy.sampling_rate", p.SamplingRate),
 		oneOf("privacy.accounting", p.Accounting, "paper", "tight", "best"),
@@ -186,13 +182,4 @@ func oneOf(key, v string, allowed ...string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: must be one of %s; got %q", key, strings.Join(allowed, ", "), v)
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
