@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -158,13 +159,7 @@ func listenOn(address string, before File) (host string, port int, err error) {
 			port, _ = strconv.Atoi(text) // 0 is any
 		}
 	}
-	if port == 0 {
-		port = server.RANDOM_PORT
-	}
-	if host == "" {
-		host = "0.0.0.0"
-	}
-	return host, port, nil
+	return cmp.Or(host, "0.0.0.0"), cmp.Or(port, server.RANDOM_PORT), nil
 }
 
 // reachable returns the name by which other machines reach a server that listens on host.

@@ -24,9 +24,8 @@ func (j Job) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "job %s", j.ID) }
 
 // Result is what came of a job.
 type Result struct {
-	ID     string // the job's
-	Body   []byte
-	Worker string // which worker did the job
+	ID   string // the job's
+	Body []byte
 }
 
 // Build identifies a program. A worker does jobs of its own build alone.
@@ -39,10 +38,8 @@ type Build struct {
 
 // same reports whether two builds are one file, or made of the same sources for different platforms.
 func (b Build) same(other Build) bool {
-	if b.Hash == other.Hash && b.Hash != "" {
-		return true
-	}
-	return b.Exact && other.Exact && b.Version == other.Version && b.Platform != other.Platform
+	return b.Hash == other.Hash && b.Hash != "" ||
+		b.Exact && other.Exact && b.Version == other.Version && b.Platform != other.Platform
 }
 
 func (b Build) String() string {
@@ -75,11 +72,8 @@ type keyReply struct {
 	Secret []byte `json:"secret,omitempty"`
 }
 
-// The headers of a result's message. Its data are the result's body, or empty if an object has the body.
-const (
-	workerHeader = "Dptrain-Worker"
-	objectHeader = "Dptrain-Object"
-)
+// objectHeader names the object that has the body of a result whose message has no data.
+const objectHeader = "Dptrain-Object"
 
 // printable replaces unprintable characters by spaces: texts come from other machines, and a terminal might obey them.
 func printable(text string) string {

@@ -205,7 +205,7 @@ const maxInline = 512 << 10
 // handIn stores a result and acknowledges its job. It waits while the server is down.
 func (s *serving) handIn(ctx context.Context, j leased, body []byte) error {
 	attempt := rand.Text()
-	m := &nats.Msg{Subject: resultSubject(j.campaign, j.ID), Data: body, Header: nats.Header{workerHeader: {s.state.Worker}}}
+	m := &nats.Msg{Subject: resultSubject(j.campaign, j.ID), Data: body, Header: nats.Header{}}
 	if len(body) > int(min(maxInline, s.conn.nats.MaxPayload()/2)) {
 		object := j.campaign + "." + j.ID + "." + attempt
 		m.Data = nil

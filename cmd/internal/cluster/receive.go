@@ -82,7 +82,7 @@ func (b *Board) take(ctx context.Context, m jetstream.Msg) error {
 	}
 	b.waiting[id][sequence] = m
 	b.mu.Unlock()
-	b.arrive(ctx, arrival{Result: Result{id, body, m.Headers().Get(workerHeader)}})
+	b.arrive(ctx, arrival{Result: Result{id, body}})
 	return ctx.Err()
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -165,15 +166,8 @@ func (c *Conn) patiently(ctx context.Context, tell func(string), do func(context
 
 // passing reports whether an error may pass by itself: the server restarts, or the network is down.
 func (c *Conn) passing(err error) bool {
-	if c.denied.Load() != nil {
-		return false
-	}
-	for _, lasting := range []error{nats.ErrMaxPayload, nats.ErrConnectionClosed, jetstream.ErrJetStreamNotEnabled, jetstream.ErrJetStreamNotEnabledForAccount, nats.ErrPermissionViolation} {
-		if errors.Is(err, lasting) {
-			return false
-		}
-	}
-	return true
+	lasting := []error{nats.ErrMaxPayload, nats.ErrConnectionClosed, jetstream.ErrJetStreamNotEnabled, jetstream.ErrJetStreamNotEnabledForAccount, nats.ErrPermissionViolation}
+	return c.denied.Load() == nil && !slices.ContainsFunc(lasting, func(l error) bool { return errors.Is(err, l) })
 }
 
 // ofServer adds to an error of JetStream what a person can do about it.
