@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,10 +200,7 @@ func (o *workerOptions) serve(ctx context.Context, conn *cluster.Conn, p setting
 	if err != nil {
 		host = "" // it is for people alone
 	}
-	idle := o.idle
-	if idle == 0 {
-		idle = -1
-	}
+	idle := cmp.Or(o.idle, -1)
 	batch := o.batch
 	if batch == 0 {
 		batch = batchSize(p, gpu != nil)(campaign.Cell{Method: campaign.Variant1})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,13 +13,20 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cmd/internal/engines"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/cuda"
 	"github.com/dptrain/dptrain/internal/datasets"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/train"
 )
+
+// execute runs one command line and returns its exit code.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) int {
+	return newGlobal(engines.NVIDIA, &term.Output{To: stdout}, stderr, ui.Screen{Terminal: terminal}).execute(ctx, args)
+}
 
 func TestExitCodes(t *testing.T) {
 	for want, err := range map[int]error{

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -41,10 +40,6 @@ func untilSignal(ctx context.Context) context.Context {
 }
 
 // execute runs one command line and returns its exit code.
-func execute(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) int {
-	return newGlobal(engines.NVIDIA, &term.Output{To: stdout}, stderr, ui.Screen{Terminal: terminal}).execute(ctx, args)
-}
-
 func (g *global) execute(ctx context.Context, args []string) int {
 	root := newRootCommand(g)
 	root.SetArgs(args)

@@ -113,14 +113,12 @@ type Program struct {
 func Kept(reductions []Reduction) []ID {
 	var ids []ID
 	for _, r := range reductions {
-		for _, id := range []ID{r.X, r.Delta, r.G} {
-			if id != None {
-				ids = append(ids, id)
-			}
-		}
+		ids = append(ids, slices.DeleteFunc([]ID{r.X, r.Delta, r.G}, none)...)
 	}
 	return ids
 }
+
+func none(id ID) bool { return id == None }
 
 // Digest returns a hash of the graph's computation: operations, constants, shapes and edges. Names and bound values
 // don't change it.
@@ -143,13 +141,4 @@ func (p *Program) PredictReads(i int) bool {
 	id := p.Inputs[i].Value
 	reads := func(in Instruction) bool { return slices.Contains(in.In, id) }
 	return p.Output.Value == id || slices.ContainsFunc(p.Predict, reads)
-}
-
-// Size returns the number of trained numbers: the sum of the parameters' sizes.
-func (p *Program) Size() int {
-	n := 0
-	for _, t := range p.Params {
-		n += t.Size
-	}
-	return n
 }

@@ -22,7 +22,7 @@ func TestOwnFilesAreReadLater(t *testing.T) {
 	for dataset, early := range map[string]bool{"glyphs": true, settings.Files: false} {
 		none := engines.GPUs{List: func() ([]cuda.Info, error) { return nil, cuda.ErrNoDevice }}
 		p := &experiment.Plan{Experiment: settings.Experiment{Dataset: dataset}}
-		r := begin(t.Context(), ui.New(io.Discard, false, logrus.InfoLevel), p, Options{GPUs: none})
+		r := begin(t.Context(), ui.NewOn(io.Discard, ui.Screen{}, logrus.InfoLevel), p, Options{GPUs: none})
 		if (r.data != nil) != early {
 			t.Errorf("%s: read at once: %t", dataset, !early)
 		}

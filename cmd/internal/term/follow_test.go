@@ -129,7 +129,7 @@ func TestPendingShowsNothing(t *testing.T) {
 	events := make(chan string, 9)
 	ctx := t.Context()
 	var shown strings.Builder
-	console := ui.New(&shown, true, logrus.InfoLevel)
+	console := ui.NewOn(&shown, ui.Screen{Terminal: true}, logrus.InfoLevel)
 	p := Begin(ctx, new(sync.WaitGroup), NewFollower(ctx, console), func(f *Follower) (int, error) {
 		f.Progress(1, 2, "early")
 		events <- "after progress"

@@ -24,7 +24,7 @@ func TestTrialsAreShownToThoseWhoWatch(t *testing.T) {
 			if watched {
 				level = logrus.DebugLevel
 			}
-			f := &Follower{Console: ui.New(&out, false, level), Epsilon: 4}
+			f := &Follower{Console: ui.NewOn(&out, ui.Screen{}, level), Epsilon: 4}
 			f.Console.LogTo(&log)
 			const steps = 40
 			total := float64(steps + 5*trials)

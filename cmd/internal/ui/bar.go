@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -34,10 +35,7 @@ func (c *Console) restore() {
 	if c.line == "" {
 		return
 	}
-	width := c.screen.Width()
-	if width == 0 {
-		width = usual
-	}
+	width := cmp.Or(c.screen.Width(), usual)
 	_, _ = io.WriteString(c.out, blank+cutOff(c.line, width-1)) // progress that can't be shown is no failure
 }
 
@@ -51,9 +49,7 @@ func (c *Console) erase() {
 // barText returns a line of progress for a terminal of the given width, or of the usual one if it is 0. The changing
 // parts come first, since the end may be cut off.
 func barText(share float64, left, what string, width int) string {
-	if width == 0 {
-		width = usual
-	}
+	width = cmp.Or(width, usual)
 	const widest = 20
 	cells := min(widest, width/4)
 	full := int(math.Round(share * float64(cells)))

@@ -29,11 +29,6 @@ type Console struct {
 	logged  time.Time // last log line
 }
 
-// New returns a console on out that shows log entries up to the level, and a bar if out is a terminal.
-func New(out io.Writer, terminal bool, level logrus.Level) *Console {
-	return NewOn(out, Screen{Terminal: terminal}, level)
-}
-
 // NewOn returns a console on out that shows log entries up to the level, and progress as the screen can show it.
 func NewOn(out io.Writer, screen Screen, level logrus.Level) *Console {
 	c := &Console{log: logrus.New(), screen: screen, level: level, now: time.Now, out: out}

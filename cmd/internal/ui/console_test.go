@@ -19,7 +19,7 @@ func (c *clock) now() time.Time { return c.t }
 
 func console(terminal bool, level logrus.Level) (*Console, *bytes.Buffer, *clock) {
 	var out bytes.Buffer
-	c := New(&out, terminal, level)
+	c := NewOn(&out, Screen{Terminal: terminal}, level)
 	clk := &clock{time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
 	c.now = clk.now
 	return c, &out, clk
@@ -120,7 +120,7 @@ func TestWorkingTellsTheTimeAlone(t *testing.T) {
 // Where standard error has private facts: on a terminal, and with --verbose everywhere.
 func TestPrivateFacts(t *testing.T) {
 	for c, want := range map[*Console]bool{
-		New(io.Discard, false, logrus.DebugLevel): true, New(io.Discard, true, logrus.WarnLevel): true, New(io.Discard, false, logrus.InfoLevel): false,
+		NewOn(io.Discard, Screen{}, logrus.DebugLevel): true, NewOn(io.Discard, Screen{Terminal: true}, logrus.WarnLevel): true, NewOn(io.Discard, Screen{}, logrus.InfoLevel): false,
 	} {
 		if got := c.ShowsPrivate(); got != want {
 			t.Errorf("level %v: %t", c.level, got)
