@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -109,12 +110,7 @@ func (c crew) share(n int, f func(*worker, int) error) error {
 	}
 	work(0)
 	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 func guarded(w *worker, i int, f func(*worker, int) error) (err error) {

@@ -2,6 +2,7 @@ package tuner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dptrain/dptrain/train"
 )
@@ -73,12 +74,7 @@ func scoreOf(t train.Trained) float64 {
 
 // anySucceeded returns an error if all trials failed and there was one.
 func anySucceeded(outcomes []outcome) error {
-	for _, o := range outcomes {
-		if o.err == nil {
-			return nil
-		}
-	}
-	if len(outcomes) == 0 {
+	if len(outcomes) == 0 || slices.ContainsFunc(outcomes, func(o outcome) bool { return o.err == nil }) {
 		return nil
 	}
 	return fmt.Errorf("every trial failed; the first: %w", outcomes[0].err)

@@ -3,6 +3,7 @@ package tuner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/train"
@@ -34,13 +35,7 @@ func (e PlanErrors) Error() string {
 
 // Unwrap returns the errors that aren't nil.
 func (e PlanErrors) Unwrap() []error {
-	var out []error
-	for _, err := range e {
-		if err != nil {
-			out = append(out, err)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(e), func(err error) bool { return err == nil })
 }
 
 // Or returns e, or nil if no plan failed.

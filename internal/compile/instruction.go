@@ -41,13 +41,7 @@ func (in Instruction) Reads() []ID {
 
 // Writes returns the values that the instruction writes, its result first.
 func (in Instruction) Writes() []ID {
-	ids := make([]ID, 0, 2)
-	for _, id := range []ID{in.Out, in.Where} {
-		if id != None {
-			ids = append(ids, id)
-		}
-	}
-	return ids
+	return slices.DeleteFunc([]ID{in.Out, in.Where}, none)
 }
 
 // InPlace returns the operand whose buffer the result may overwrite if no later instruction reads the operand, or None.

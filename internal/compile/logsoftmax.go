@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
@@ -57,12 +58,7 @@ func isExp(n *gorgonia.Node) bool {
 // that don't depend on them, perhaps after changes of sign and shape.
 func weighed(n, l *gorgonia.Node, users map[*gorgonia.Node][]*gorgonia.Node) bool {
 	passes := func() bool {
-		for _, u := range users[n] {
-			if !weighed(u, l, users) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(users[n], func(u *gorgonia.Node) bool { return !weighed(u, l, users) })
 	}
 	switch graph.Kind(n.Op()) {
 	case "sumOp":
@@ -103,13 +99,5 @@ func dependsOn(n, l *gorgonia.Node, seen map[*gorgonia.Node]bool) bool {
 		return false
 	}
 	seen[n] = true
-	if isExp(n) && graph.Children(n)[0] == l {
-		return false
-	}
-	for _, c := range graph.Children(n) {
-		if dependsOn(c, l, seen) {
-			return true
-		}
-	}
-	return false
+	return !(isExp(n) && graph.Children(n)[0] == l) && slices.ContainsFunc(graph.Children(n), func(c *gorgonia.Node) bool { return dependsOn(c, l, seen) })
 }

@@ -48,9 +48,7 @@ func multiply(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, mixes(n, "it multiplies values of all samples with one another")
 	case w.class == batched && (transA || transB):
 		return traced{}, refuse(n, "its result doesn't have the batch as its first axis", "Mul(x, w) with a batch-first x")
-	case w.class == batched:
-		return traced{}, mixes(n, contracts)
-	case transA:
+	case w.class == batched, transA:
 		return traced{}, mixes(n, contracts)
 	case w.overBatch:
 		return traced{}, refuse(n, repeated, "the parameter itself")

@@ -274,10 +274,7 @@ func (r *reverser) passes(in Instruction, side int) bool {
 // rows or the parameter has several uses: then no product of norms gives the gradient's norm.
 func (r *reverser) gradMatMul(in Instruction, dz ID) {
 	w := r.source(in.In[1])
-	if w == None {
-		return
-	}
-	if r.stacked(w, in, dz) {
+	if w == None || r.stacked(w, in, dz) {
 		return
 	}
 	if r.several(w) || in.Rows > 1 {

@@ -103,13 +103,7 @@ func (e RunErrors) Error() string {
 
 // Unwrap returns the errors that aren't nil.
 func (e RunErrors) Unwrap() []error {
-	var out []error
-	for _, err := range e {
-		if err != nil {
-			out = append(out, err)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(e), func(err error) bool { return err == nil })
 }
 
 // Or returns e, or nil if no run failed.

@@ -1,6 +1,7 @@
 package networks
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 
@@ -45,12 +46,7 @@ type builder struct {
 }
 
 func newBuilder(o Options) *builder {
-	if o.Batch == 0 {
-		o.Batch = 1
-	}
-	if o.Activation == (TemperedSigmoid{}) {
-		o.Activation = Tanh
-	}
+	o.Batch, o.Activation = cmp.Or(o.Batch, 1), cmp.Or(o.Activation, Tanh)
 	b := &builder{graph: gorgonia.NewGraph(), opts: o, dtype: tensor.Float32}
 	if o.Double {
 		b.dtype = tensor.Float64

@@ -3,6 +3,7 @@ package accounteval
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -12,12 +13,7 @@ import (
 
 // Functions returns the names that [Evaluate] accepts, sorted.
 func Functions() []string {
-	names := make([]string, 0, len(functions))
-	for n := range functions {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(functions))
 }
 
 // Evaluate computes one named function of the reference vectors (accountant/testdata/accounting.json documents each of

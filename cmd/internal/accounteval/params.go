@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -29,12 +30,7 @@ func parseParams(data []byte) (*params, error) {
 // done returns the first fault. An unused parameter is a fault.
 func (p *params) done() error {
 	if p.err == nil && len(p.fields) > 0 {
-		names := make([]string, 0, len(p.fields))
-		for n := range p.fields {
-			names = append(names, n)
-		}
-		slices.Sort(names)
-		p.err = fmt.Errorf("%w: unknown parameter %q", accountant.ErrInvalid, names[0])
+		p.err = fmt.Errorf("%w: unknown parameter %q", accountant.ErrInvalid, slices.Sorted(maps.Keys(p.fields))[0])
 	}
 	return p.err
 }

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/accountant"
@@ -93,13 +94,9 @@ func (p *Plan) Event() accountant.Event { return p.work.event() }
 
 // Cautions returns reasons why a settled plan's model may be poor: learning rates that are too large, too few rows.
 // They are public.
-func (p *Plan) Cautions() (cautions []string) {
-	for _, w := range []string{p.rateWarning(), p.subsetWarning(), p.publicWarning(), p.heldOutWarning()} {
-		if w != "" {
-			cautions = append(cautions, w)
-		}
-	}
-	return cautions
+func (p *Plan) Cautions() []string {
+	all := []string{p.rateWarning(), p.subsetWarning(), p.publicWarning(), p.heldOutWarning()}
+	return slices.DeleteFunc(all, func(w string) bool { return w == "" })
 }
 
 // Warnings returns the weaknesses of a settled plan, which can be carried out nevertheless: a guarantee that protects

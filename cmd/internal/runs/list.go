@@ -53,16 +53,22 @@ func Locked(path string) bool {
 	return err == nil && !taken
 }
 
+// entries returns what a store holds: nothing if there is no such folder.
+func entries(store string) ([]fs.DirEntry, error) {
+	found, err := os.ReadDir(store)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the store of runs: %w", err)
+	}
+	return found, nil
+}
+
 // List reads the runs of a store, in the order of their folders' names. It skips everything else. Unreadable runs are
 // in the error, and List still returns the others. It destroys keys and states of runs that have ended: a process
 // that is killed at its run's end leaves them.
 func List(store string) ([]Info, error) {
-	entries, err := os.ReadDir(store)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	entries, err := entries(store)
 	if err != nil {
-		return nil, fmt.Errorf("read the store of runs: %w", err)
+		return nil, err
 	}
 	var found []Info
 	var failed error
@@ -90,12 +96,9 @@ const partialInfix = ".partial-"
 // Leftovers returns the files and folders that killed processes left in a store and no run needs: folders that were
 // being made or removed, and the keys and states of runs that have ended. Their content is private.
 func Leftovers(store string) ([]string, error) {
-	entries, err := os.ReadDir(store)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	entries, err := entries(store)
 	if err != nil {
-		return nil, fmt.Errorf("read the store of runs: %w", err)
+		return nil, err
 	}
 	var found []string
 	for _, e := range entries {

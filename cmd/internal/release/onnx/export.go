@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -150,10 +151,7 @@ func (n *network) normalised(name string, image release.Image) (string, error) {
 
 // classes adds the outputs of a classification.
 func (g *graph) classes(logits string, m release.Model) {
-	temperature := m.Temperature
-	if temperature == 0 {
-		temperature = 1
-	}
+	temperature := cmp.Or(m.Temperature, 1)
 	meaning := ""
 	if len(m.Classes) > 0 {
 		meaning = positionIn(m.Classes)

@@ -81,8 +81,6 @@ func (s *Store) Status(jobs []Job, scan Scan) (Status, error) {
 
 // isHandedOut reports whether a run was handed out to workers, and nothing happened to it since.
 func isHandedOut(i runs.Info) bool {
-	if i.Record == nil || len(i.Record.Moments) == 0 {
-		return false
-	}
-	return i.Record.Moments[len(i.Record.Moments)-1].What == "stopped: "+handedOut // as package runs writes it
+	return i.Record != nil && len(i.Record.Moments) > 0 &&
+		i.Record.Moments[len(i.Record.Moments)-1].What == "stopped: "+handedOut // as package runs writes it
 }

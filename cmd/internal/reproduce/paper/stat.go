@@ -2,6 +2,7 @@ package paper
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -38,12 +39,7 @@ func (s sample) standardError() float64 { return math.Sqrt(s.variance() / float6
 
 // equal reports whether all values are the same.
 func (s sample) equal() bool {
-	for _, v := range s {
-		if v != s[0] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s, func(v float64) bool { return v != s[0] })
 }
 
 // Interval is a confidence interval of 95 percent. If there is none, Missing says why.
