@@ -72,7 +72,7 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			labels := []int32{0, 1}
 			var c *train.Classification
 			h.over(func() { labels[1] = 0 }, func() { c = must(train.NewClassification([]float32{1, 2, 3, 4}, labels, 2)) })
-			return []any{released(plain(2), c.Data, private(1)), must(c.Evaluate([]float32{1, 0, 0, 1}))}
+			return released(plain(2), c.Data, private(1))
 		},
 		"NewTokenClassification": func(h handOver) any {
 			ids, weights := []int32{1, 0}, []float32{1, 2}
@@ -90,7 +90,7 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			samples, labels := given.Away(train.Column{Floats: []float32{1, 2, 3, 4}}), []int32{0, 1}
 			var c *train.Classification
 			h.over(func() { labels[1] = 0 }, func() { c = must(train.ClassificationOf(samples, labels, 2)) })
-			return []any{released(plain(2), c.Data, private(1)), must(c.Evaluate([]float32{1, 0, 0, 1}))}
+			return released(plain(2), c.Data, private(1))
 		},
 		"RegressionOf: targets": func(h handOver) any {
 			samples, y := given.Away(train.Column{Floats: []float32{1, 2, 3, 4}}), []float32{1, 3}
