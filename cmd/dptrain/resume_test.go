@@ -76,9 +76,9 @@ func killAt(cmd *exec.Cmd, ended <-chan error, point string, after time.Duration
 // the ledger, and leaves no key and no state.
 func TestKilledRunsGoOn(t *testing.T) {
 	for _, args := range []string{
-		"tune --model mlp:16 --variant 2 --mu 5 --epochs 200" + ownRows,
-		"tune --model linear --variant baseline --optimizer dp-adam --mu 4 --epochs 400" + ownRows,
-		"train --model mlp:16 --epochs 1000" + ownRows,
+		"tune --model mlp:16 --variant 2 --mu 5 --epochs 100" + ownRows,
+		"tune --model linear --variant baseline --optimizer dp-adam --mu 4 --epochs 200" + ownRows,
+		"train --model mlp:16 --epochs 500" + ownRows,
 	} {
 		t.Run(strings.Join(strings.Fields(args)[:5], " "), func(t *testing.T) {
 			t.Parallel()
