@@ -66,7 +66,7 @@ func TestFullDisk(t *testing.T) {
 	for _, point := range places {
 		t.Run(point, func(t *testing.T) {
 			s := newScene(t, args)
-			s.Dir = smallDisk(t, 64<<20)
+			s.Dir = smallDisk(t, 8<<20)
 			writeRows(t, s)
 			var filler string
 			if point == "" {
