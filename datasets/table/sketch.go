@@ -13,8 +13,8 @@ import (
 // alone. It doesn't change if the file is renamed or moved, its rows or columns are reordered, or it is saved in
 // another format. No setting changes it, since all columns count, by name. Rows are equal if the cells of all columns
 // are. Numbers are equal in any notation, and fractions if they are equal in single precision; a missing cell equals
-// NaN, and true equals 1. Its method Share recognises a file after rows were added, removed or changed. A file with an
-// added, removed or renamed column is a different file.
+// NaN, and true equals 1. Its method Share recognises a file after rows were added, removed or changed, and Alike after
+// columns were added, removed, renamed or rounded.
 //
 // Sketch reads the file once and keeps some thousand hashes. It leaves out columns whose type can't be read, and arrays
 // with another number of rows than those that have the most bytes.
@@ -27,14 +27,18 @@ func (f *File) Sketch() (s sketch.Sketch, err error) {
 			return problemf("no column can be read; save them as numbers, booleans or text")
 		}
 		var all sketch.Builder
+		var columns sketch.Columns
+		var values []sketch.Value
 		h := newRowHash(r.fields())
 		if err := each(r, "", func(row []cell) error {
 			all.Add(h.of(row))
+			values = h.values(row, values[:0])
+			columns.Add(values)
 			return nil
 		}); err != nil {
 			return err
 		}
-		s = all.Sketch()
+		s = all.Sketch().With(&columns)
 		return checkCount(s.Rows())
 	})
 	if err != nil {
@@ -85,6 +89,40 @@ func (h rowHash) of(row []cell) uint64 {
 		row = row[column.cells:]
 	}
 	return mixed64(sum)
+}
+
+// values appends a row's values by column. A sketch looks at up to 256 columns; an array's cells in a row, such as those
+// of an image, are one value.
+func (h rowHash) values(row []cell, values []sketch.Value) []sketch.Value {
+	for _, column := range h {
+		if column.cells > 0 && len(values) < 256 {
+			values = append(values, valueOf(row[:column.cells]))
+		}
+		row = row[column.cells:]
+	}
+	return values
+}
+
+func valueOf(cells []cell) (value sketch.Value) {
+	value.Number = len(cells) == 1
+	for _, c := range cells {
+		exact := c.hash()
+		hashes := [...]uint64{exact, exact, exact}
+		v, isNumber := c.value()
+		if isNumber && (v != math.Trunc(v) || math.Abs(v) >= 100) {
+			unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-1)
+			hashes[1], hashes[2] = numberHash(math.Round(v/unit)*unit), numberHash(math.Round(v))
+		}
+		if isNumber {
+			value.Number = value.Number && v == math.Trunc(v)
+		} else if !c.missing() {
+			value.Number = value.Number && len(c.text) <= len("2006-01-02T15:04:05.999999999+00:00") && strings.ContainsAny(c.text, "0123456789")
+		}
+		for i, h := range hashes {
+			value.Hashes[i] = mixed64(value.Hashes[i] + h)
+		}
+	}
+	return value
 }
 
 // hash returns the same value for cells that are equal, in any format.

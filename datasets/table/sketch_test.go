@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -171,6 +172,78 @@ func TestSketchOfOddColumns(t *testing.T) {
 	}
 	if s := sketchOf(t, "nan.csv", "x,y,z\n1,0,nan\n2,1,\n3,0,inf\n4,1,-Infinity\n"); s.Rows() != 4 {
 		t.Errorf("%d rows, want 4", s.Rows())
+	}
+}
+
+// Rows are recognised whatever columns came or went, and with rounded amounts. Other rows of the same kind aren't.
+func TestSketchesThatAreAlike(t *testing.T) {
+	// table writes n rows from first on with columns of row numbers, ages, incomes, rates, sexes and labels.
+	type row []string
+	table := func(first, n int, change func(row) row) string {
+		text := strings.Join(change(row{"", "age", "income", "rate", "sex", "y"}), ",") + "\n"
+		for i := first; i < first+n; i++ {
+			r := rand.New(rand.NewPCG(7, uint64(i)))
+			text += strings.Join(change(row{
+				fmt.Sprint(i), fmt.Sprint(18 + r.IntN(70)), fmt.Sprintf("%.3f", 5000*r.ExpFloat64()), fmt.Sprintf("%.4f", 100*r.Float64()),
+				[]string{"f", "m"}[r.IntN(2)], []string{"no", "yes"}[r.IntN(2)],
+			}), ",") + "\n"
+		}
+		return text
+	}
+	rounded := func(digits int) func(row) row {
+		return func(r row) row {
+			for i, text := range r {
+				if v, err := strconv.ParseFloat(text, 64); err == nil {
+					r[i] = strconv.FormatFloat(v, 'f', digits, 64)
+				}
+			}
+			return r[1:]
+		}
+	}
+	plain := func(r row) row { return r[1:] }
+	renamed := func(r row) row {
+		if r[0] == "" {
+			return row{"a", "b", "c", "d", "e"}
+		}
+		return r[1:]
+	}
+	few := func(r row) row { return r[4:] }
+	images := func(kind int, label uint8) string {
+		pixels, labels := make([]uint8, 64*100), make([]uint8, 64)
+		for i := range pixels {
+			pixels[i] = uint8(textHash(fmt.Sprint(kind, i)))
+			labels[i/100] = label
+		}
+		return npz(t, zip.Store, map[string]string{"x": npy(1, head("|u1", "False", "(64, 10, 10)"), pixels), "y": npy(1, head("|u1", "False", "(64,)"), labels)})
+	}
+	of := sketchOf(t, "a.csv", table(0, 400, plain))
+	for name, c := range map[string]struct {
+		a, b sketch.Sketch
+		want bool
+	}{
+		"an index":                         {of, sketchOf(t, "b.csv", table(0, 400, func(r row) row { return r })), true},
+		"all names":                        {of, sketchOf(t, "b.csv", table(0, 400, renamed)), true},
+		"two columns":                      {of, sketchOf(t, "b.csv", table(0, 400, func(r row) row { return r[2:4] })), true},
+		"recoded labels":                   {of, sketchOf(t, "b.csv", table(0, 400, func(r row) row { return append(r[1:5:5], r[5]+"!") })), true},
+		"two decimals":                     {of, sketchOf(t, "b.csv", table(0, 400, rounded(2))), true},
+		"one decimal":                      {of, sketchOf(t, "b.csv", table(0, 400, rounded(1))), true},
+		"whole numbers":                    {of, sketchOf(t, "b.csv", table(0, 400, rounded(0))), true},
+		"a part of the rows, and an index": {of, sketchOf(t, "b.csv", table(100, 250, func(r row) row { return r })), true},
+		"half of the rows, renamed":        {of, sketchOf(t, "b.csv", table(200, 400, renamed)), true},
+		"few columns of the same rows":     {sketchOf(t, "a.csv", table(0, 400, few)), sketchOf(t, "b.csv", table(0, 400, func(r row) row { return row{r[4]} })), false},
+		"other rows":                       {of, sketchOf(t, "b.csv", table(400, 400, plain)), false},
+		"few other rows":                   {of, sketchOf(t, "b.csv", table(400, 50, plain)), false},
+		"other rows of few columns":        {sketchOf(t, "a.csv", table(0, 400, few)), sketchOf(t, "b.csv", table(400, 400, few)), false},
+		"other rows with the same numbers": {
+			sketchOf(t, "a.csv", table(0, 400, func(r row) row { return append(r[:1:1], r[4:]...) })),
+			sketchOf(t, "b.csv", "id,s,y\n"+strings.Join(strings.SplitAfter(table(0, 400, func(r row) row { return append(r[:1:1], r[5], r[4]) }), "\n")[1:], "")), false,
+		},
+		"other images":             {sketchOf(t, "a.npz", images(1, 0)), sketchOf(t, "b.npz", images(2, 0)), false},
+		"images with other labels": {sketchOf(t, "a.npz", images(1, 0)), sketchOf(t, "b.npz", images(1, 1)), true},
+	} {
+		if got := c.a.Alike(c.b); got != c.want || c.b.Alike(c.a) != got || c.a.Share(c.b) >= 0.025 && c.want {
+			t.Errorf("%s: alike %v, want %v; they share %v", name, got, c.want, c.a.Share(c.b))
+		}
 	}
 }
 

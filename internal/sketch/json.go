@@ -14,10 +14,11 @@ const form = 1
 
 // sketchJSON is the JSON form of a sketch. Bytes are base64, hashes are ascending and of eight bytes, little-endian.
 type sketchJSON struct {
-	Form   int         `json:"form"`
-	Rows   int         `json:"rows"`
-	Hashes []byte      `json:"hashes"`
-	Counts map[int]int `json:"counts,omitempty"` // of the rows that a set has several times, by the index of their hash
+	Form    int         `json:"form"`
+	Rows    int         `json:"rows"`
+	Hashes  []byte      `json:"hashes"`
+	Counts  map[int]int `json:"counts,omitempty"`  // of the rows that a set has several times, by the index of their hash
+	Columns []byte      `json:"columns,omitempty"` // varints
 }
 
 // MarshalJSON implements [json.Marshaler].
@@ -29,8 +30,15 @@ func (s Sketch) MarshalJSON() ([]byte, error) {
 			out.Counts[i] = n
 		}
 	}
+	for _, counts := range s.columns {
+		for _, n := range counts {
+			out.Columns = binary.AppendUvarint(out.Columns, uint64(n))
+		}
+	}
 	return json.Marshal(out)
 }
+
+var errColumn = errors.New("sketch: the counts of a column don't add up to the rows")
 
 var errForm = errors.New("sketch: not one of this version's; use a newer dptrain")
 
@@ -68,6 +76,21 @@ func (s *Sketch) UnmarshalJSON(text []byte) error {
 	}
 	if len(in.Counts) > 0 || n < Size && total != in.Rows {
 		return fmt.Errorf("sketch: %d hashes for %d rows don't belong together", n, in.Rows)
+	}
+	for text := in.Columns; len(text) > 0; {
+		var counts [buckets]int
+		left := in.Rows
+		for i := range counts {
+			n, size := binary.Uvarint(text)
+			if size <= 0 || n > uint64(left) {
+				return errColumn
+			}
+			counts[i], left, text = int(n), left-int(n), text[size:]
+		}
+		if left > 0 {
+			return errColumn
+		}
+		out.columns = append(out.columns, counts)
 	}
 	*s = out
 	return nil

@@ -1,7 +1,10 @@
 package sketch
 
 import (
+	"cmp"
 	"container/heap"
+	"fmt"
+	"hash/fnv"
 	"maps"
 	"slices"
 )
@@ -12,15 +15,26 @@ const Size = 8192
 // A Sketch is a sample of the rows of a set, by their hashes. The zero value is the sketch of no rows. Sketches are
 // immutable.
 type Sketch struct {
-	rows   int
-	hashes []uint64 // of the kept rows, ascending
-	counts []int    // the number of rows with each of them
+	rows    int
+	hashes  []uint64       // of the kept rows, ascending
+	counts  []int          // the number of rows with each of them
+	columns [][buckets]int // counts by [Columns]; none in old files
 }
 
 // Rows returns the number of rows of the set.
 func (s Sketch) Rows() int { return s.rows }
 
-// Equal reports whether two sketches are the same.
+// Columns returns the number of counts by [Columns], 0 in old files.
+func (s Sketch) Columns() int { return len(s.columns) }
+
+// ID returns a hash that equal sketches have.
+func (s Sketch) ID() string {
+	h := fnv.New64a()
+	fmt.Fprint(h, s.rows, s.hashes, s.counts)
+	return fmt.Sprintf("%x", h.Sum64())
+}
+
+// Equal reports whether two sketches are the same, but for columns, which old ones lack.
 func (s Sketch) Equal(o Sketch) bool {
 	return s.rows == o.rows && slices.Equal(s.hashes, o.hashes) && slices.Equal(s.counts, o.counts)
 }
@@ -72,6 +86,7 @@ func (s Sketch) Share(o Sketch) float64 {
 
 // A Builder makes a sketch in memory for [Size] hashes, for any number of rows. Its zero value has no rows.
 type Builder struct {
+	size   int // the maximum number of hashes; 0 means Size
 	rows   int
 	counts map[uint64]int
 	kept   largestFirst
@@ -80,7 +95,7 @@ type Builder struct {
 // Add adds a row by its hash.
 func (b *Builder) Add(hash uint64) {
 	b.rows++
-	full := len(b.kept) == Size
+	full := len(b.kept) == cmp.Or(b.size, Size)
 	if full && hash > b.kept[0] {
 		return
 	}
