@@ -44,11 +44,14 @@ A data set that is known by name is one data set in all editions. A file of your
 own is known by its rows: under another name, in another folder, order or format
 it is the same data set. Two files are one data set if they share more than about
 5 % of the smaller one's rows, and so are files that others connect in this way.
-Rows are equal if all columns are, so a file with a column more or less, or with
-other units, is another data set to the ledger, though it isn't in truth: add up
-their epsilons yourself. A file that is a hundred times smaller than another one
-may be missed if it shares few rows. Runs that were made without this ledger, in
-another --store or by another program, aren't in it.
+Rows are equal if all columns are. A file with other columns, other names or rounded
+amounts may still seem alike by its columns, or have a known name and number of
+rows: then a run warns, and a standing budget refuses it with exit code 8, until
+--same-as NAME adds the two up or --new-data keeps them apart. That is remembered.
+Tables of few values, amounts in another unit, and less than half of the rows in
+other columns aren't recognised: give --same-as yourself. A file that is a hundred
+times smaller than another one may be missed if it shares few rows. Runs that were
+made without this ledger, in another --store or by another program, aren't in it.
 
 Guarantees for single rows and for units with several rows (--unit) have no common
 epsilon, nor have those of two columns: the ledger then says so instead, and a

@@ -17,6 +17,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/flags"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
+	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/train"
@@ -27,6 +28,7 @@ type runOptions struct {
 	flags.Settings
 	out     string
 	store   flags.Store
+	data    ledger.Decision
 	keep    flags.Keep
 	dryRun  bool
 	seed    uint64
@@ -41,6 +43,8 @@ func (o *runOptions) addFlags(cmd *cobra.Command, except ...string) {
 	fs := cmd.Flags()
 	fs.StringVar(&o.out, "out", "", "output `directory`, which must not exist (default DATASET-TIME in the store)")
 	o.store.Add(cmd)
+	fs.StringSliceVar(&o.data.SameAs, "same-as", nil, "`names` of data in the ledger that are about the same people, though columns or digits differ: what they cost adds up")
+	fs.BoolVar(&o.data.New, "new-data", false, "all other data in the ledger that seem alike are about other people")
 	addKeep(cmd, &o.keep)
 	o.curve.Add(cmd)
 	fs.BoolVar(&o.dryRun, "dry-run", false, "print the plan, its noise and its epsilon; read no data, except that of your own files the training rows are counted and looked up in the ledger, and the public test file is read")
@@ -62,15 +66,15 @@ func (o runOptions) carryOut(ctx context.Context, g *global, e settings.Experime
 		s.InsecureSeed = &o.seed
 	}
 	if o.dryRun {
-		return execution.Dry(ctx, g.Console(), s, o.store.Dir(), func(p *experiment.Plan) error {
+		return execution.Dry(ctx, g.Console(), s, execution.Options{Store: o.store.Dir(), Data: o.data, Planned: func(p *experiment.Plan) error {
 			return g.Print(newPlanResult(p), func(w io.Writer) { term.Rows(w, p.Facts()) })
-		})
+		}})
 	}
 	if err := errors.Join(o.keep.Check(), o.cluster.Check()); err != nil {
 		return err
 	}
 	return g.carryOut(ctx, s, execution.Options{
-		Store: o.store.Dir(), Every: o.keep.Every, Cluster: o.cluster,
+		Store: o.store.Dir(), Data: o.data, Every: o.keep.Every, Cluster: o.cluster,
 		Folder: func(p *experiment.Plan) (*runs.Run, error) { return execution.Create(p, o.out, o.store.Dir(), o.curve) },
 	})
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
-	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 	"github.com/dptrain/dptrain/cmd/internal/term"
@@ -25,11 +23,11 @@ func budgetLine(a ledger.Account, p *experiment.Plan) string {
 
 // record records the release in the ledger before anything is trained. It returns a line that says what all
 // releases of the data cost together, and a warning or "".
-func record(ctx context.Context, p *experiment.Plan, folder *runs.Run, store string) (line, warning string, err error) {
+func record(ctx context.Context, p *experiment.Plan, folder *runs.Run, o Options) (line, warning string, err error) {
 	if err := identify(p, folder); err != nil {
 		return "", "", err
 	}
-	l, err := ledger.Open(store)
+	l, err := ledger.Open(o.Store)
 	if err != nil {
 		return "", "", term.Input(err)
 	}
@@ -37,6 +35,7 @@ func record(ctx context.Context, p *experiment.Plan, folder *runs.Run, store str
 	if err != nil {
 		return "", "", err
 	}
+	entry.Decision = o.Data
 	account, err := l.Record(ctx, entry)
 	var over *ledger.BudgetError
 	switch {
@@ -49,30 +48,7 @@ func record(ctx context.Context, p *experiment.Plan, folder *runs.Run, store str
 	if account.Spent.Releases+account.Spent.Void == 0 { // perhaps another store's ledger has some
 		line += " (" + term.Relative(l.Path()) + ")"
 	}
-	if other, err := namesake(l, entry.Data); err == nil && other {
-		warning = fmt.Sprintf("the ledger knows another data set that is called %s and has %s rows: if these are the same people in other columns, what it has spent adds to this, and isn't counted here",
-			term.Clean(entry.Data.Name), release.Grouped(entry.Data.Rows))
-	}
-	return line, warning, nil
-}
-
-// namesake reports whether a ledger has a file of the same name and number of rows that doesn't count as the same data,
-// such as one with a column more.
-func namesake(l *ledger.Ledger, data ledger.Data) (bool, error) {
-	all, err := l.DataSets()
-	if err != nil || data.Sketch == nil {
-		return false, err
-	}
-	for _, set := range all {
-		counts := func(d ledger.Data) bool { return d.Sketch != nil && d.Sketch.Share(*data.Sketch) > 0 }
-		if slices.ContainsFunc(set, counts) {
-			continue
-		}
-		if slices.ContainsFunc(set, func(d ledger.Data) bool { return d.Sketch != nil && d.Name == data.Name && d.Rows == data.Rows }) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return line, account.Near(), nil
 }
 
 // Unrecorded returns a warning of runs, of those found in a store, that its ledger doesn't have, or "": the ledger was
@@ -123,11 +99,11 @@ func identify(p *experiment.Plan, folder *runs.Run) error {
 	return nil
 }
 
-// wouldMake returns what the release of a plan would make of all releases of its data, or "" if the ledger has none,
-// and a [*ledger.BudgetError] if a standing budget refuses it.
-func wouldMake(ctx context.Context, p *experiment.Plan, store string) (line string, err error) {
+// wouldMake returns what the release of a plan would make of all releases of its data, or "" if the ledger has none, a
+// warning or "", and a [*ledger.BudgetError] if a standing budget refuses it.
+func wouldMake(ctx context.Context, p *experiment.Plan, o Options) (line, warning string, err error) {
 	account, err := term.Await(ctx, charging, func() (a ledger.Account, err error) {
-		l, err := ledger.Open(store)
+		l, err := ledger.Open(o.Store)
 		if err != nil {
 			return a, err
 		}
@@ -138,10 +114,12 @@ func wouldMake(ctx context.Context, p *experiment.Plan, store string) (line stri
 		if err != nil {
 			return a, err
 		}
-		return l.Account(entry.Data, entry)
+		entry.Decision = o.Data
+		a, err = l.Account(entry.Data, entry)
+		return a, term.Input(err)
 	})
 	if err != nil || len(account.Planned) == 0 { // nothing is recorded at all
-		return "", err
+		return "", "", err
 	}
-	return budgetLine(account, p), account.Refusal()
+	return budgetLine(account, p), account.Near(), account.Refusal()
 }

@@ -20,9 +20,10 @@ import (
 // Options say how a plan is carried out.
 type Options struct {
 	GPUs    engines.GPUs
-	Store   string        // the folder with the ledger
-	Every   time.Duration // between two saves of the run's states
-	Cluster Cluster       // whose workers carry out trials; none if it is zero
+	Store   string          // the folder with the ledger
+	Data    ledger.Decision // on recorded data that seem alike
+	Every   time.Duration   // between two saves of the run's states
+	Cluster Cluster         // whose workers carry out trials; none if it is zero
 
 	// Folder makes or opens the run's folder, once the plan is settled.
 	Folder func(*experiment.Plan) (*runs.Run, error)
@@ -56,8 +57,8 @@ func settle(ctx context.Context, console *ui.Console, p *experiment.Plan) error 
 	return nil
 }
 
-// Dry hands a plan to planned, and shows what its release would make of all releases of its data.
-func Dry(ctx context.Context, console *ui.Console, s experiment.Settings, store string, planned func(*experiment.Plan) error) (err error) {
+// Dry hands a plan to o.Planned, and shows what its release would make of all releases of its data.
+func Dry(ctx context.Context, console *ui.Console, s experiment.Settings, o Options) (err error) {
 	p, err := newPlan(ctx, s)
 	if err != nil {
 		return err
@@ -66,10 +67,13 @@ func Dry(ctx context.Context, console *ui.Console, s experiment.Settings, store 
 	if err := settle(ctx, console, p); err != nil {
 		return err
 	}
-	if err := planned(p); err != nil {
+	if err := o.Planned(p); err != nil {
 		return err
 	}
-	line, err := wouldMake(ctx, p, store)
+	line, warning, err := wouldMake(ctx, p, o)
+	if warning != "" && err == nil {
+		console.Log().Warn(warning)
+	}
 	if line != "" {
 		console.Log().Info(line)
 	}
@@ -293,7 +297,7 @@ func (r *run) train(c engines.Choice, j experiment.Options, f *term.Follower) (o
 		defer func() { err = errors.Join(err, end(err == nil)) }()
 	}
 	e := engines.New(performance, gpu)
-	line, warning, err := record(r.ctx, r.plan, r.folder, r.Store)
+	line, warning, err := record(r.ctx, r.plan, r.folder, r.Options)
 	if err != nil {
 		return out, err
 	}

@@ -33,6 +33,18 @@ type Account struct {
 	With  Total // of Releases and Planned
 
 	Budgets []Standing // the standing budgets, none if there is none
+
+	near   []Data // data that may be the same, and aren't counted
+	capped bool   // whether one of these has a standing budget
+}
+
+// Near returns what to decide if recorded data that aren't counted may be the same as the planned release's, or "".
+func (a Account) Near() string {
+	if len(a.near) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s may be the ledger's data set %s, of %d rows, in other columns or digits: if they are about the same people, give --same-as %[2]q, and what they cost adds up; if not, --new-data",
+		printable(a.Planned[0].Data.Name), printable(a.near[0].Name), a.near[0].Rows)
 }
 
 // Line describes in one line the releases of a data set and, if there are planned releases, the total with them.
@@ -109,12 +121,17 @@ func decimals(v, sign float64) string {
 // account returns the account of the data of the planned releases, or of data.
 func (b *book) account(c *composer, data Data, planned []Release) (Account, error) {
 	from := []Data{data}
-	for _, r := range planned {
-		from = append(from, r.Data)
-	}
 	a := Account{Planned: slices.Clone(planned)}
+	for i := range a.Planned {
+		same, near, err := b.decide(&a.Planned[i])
+		if err != nil {
+			return a, err
+		}
+		from, a.near = slices.Concat(from, []Data{planned[i].Data}, same), append(a.near, near...)
+	}
 	all := b.all()
-	for i, in := range connected(all, from...) {
+	near := b.connected(all, a.near...)
+	for i, in := range b.connected(all, from...) {
 		if in {
 			a.Data = append(a.Data, all[i])
 		}
@@ -135,6 +152,7 @@ func (b *book) account(c *composer, data Data, planned []Release) (Account, erro
 		return a, err
 	}
 	for _, budget := range b.budgets {
+		a.capped = a.capped || near[slices.IndexFunc(all, budget.Data.equal)]
 		if !belongs(budget.Data) {
 			continue
 		}

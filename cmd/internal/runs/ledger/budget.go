@@ -36,6 +36,9 @@ func (a Account) Refusal() error {
 			return e
 		}
 	}
+	if len(a.near) > 0 && (a.capped || len(a.Budgets) > 0) {
+		return &BudgetError{near: a.Near()}
+	}
 	return nil
 }
 
@@ -43,9 +46,13 @@ func (a Account) Refusal() error {
 type BudgetError struct {
 	Standing
 	addsUp string // how a run is given the unit of the earlier ones; "" if they have several
+	near   string // what to decide first; the other fields are then zero
 }
 
 func (e *BudgetError) Error() string {
+	if e.near != "" {
+		return "a standing budget needs to know whose data these are: " + e.near
+	}
 	name := printable(e.Data.Name)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: the standing budget of epsilon %s at delta %v refuses this run: ", name, down(e.Epsilon), e.Delta)

@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -41,6 +42,13 @@ func (d Data) overlaps(o Data) bool {
 	return d.Sketch.Equal(*o.Sketch) || d.Sketch.Share(*o.Sketch) >= shared
 }
 
+// near reports whether d and o, which don't overlap, may be about the same people: their columns are alike, or no row is
+// the same and all else is.
+func (d Data) near(o Data) bool {
+	return d.Sketch != nil && o.Sketch != nil &&
+		(d.Sketch.Alike(*o.Sketch) || d.Name == o.Name && d.Rows == o.Rows && d.Sketch.Share(*o.Sketch) == 0)
+}
+
 // equal reports whether d and o are the same value.
 func (d Data) equal(o Data) bool {
 	return d.Name == o.Name && d.Rows == o.Rows && d.sameContent(o)
@@ -74,15 +82,74 @@ func printable(name string) string {
 }
 
 // connected returns, for each of all, whether it counts as one data set with from, directly or by a chain of others.
-func connected(all []Data, from ...Data) []bool {
+func (b *book) connected(all []Data, from ...Data) []bool {
 	in := make([]bool, len(all))
 	for queue := from; len(queue) > 0; queue = queue[1:] {
 		for i, d := range all {
-			if !in[i] && d.overlaps(queue[0]) {
+			if !in[i] && (d.overlaps(queue[0]) || b.said(same, d, queue[0])) {
 				in[i] = true
 				queue = append(queue, d)
 			}
 		}
 	}
 	return in
+}
+
+// Decision says which recorded data a release's data are, where the ledger can't tell.
+type Decision struct {
+	SameAs []string // the names of recorded data about the same people
+	New    bool     // all others that seem alike are about other people
+}
+
+// id identifies recorded data in decisions.
+func (d Data) id() string {
+	if d.Sketch == nil {
+		return d.Name
+	}
+	return d.Sketch.ID()
+}
+
+const same, other = "same ", "other " // before ids in decisions
+
+// said reports whether a recorded decision on two data sets is this one.
+func (b *book) said(decision string, d, o Data) bool {
+	return slices.ContainsFunc(b.releases, func(r Release) bool {
+		return len(r.decided) > 0 && (r.Data.id() == d.id() && slices.Contains(r.decided, decision+o.id()) ||
+			r.Data.id() == o.id() && slices.Contains(r.decided, decision+d.id()))
+	})
+}
+
+// decide resolves a release's decision. It returns the data that it counts as the same, and those that may be the same
+// and that no decision is about.
+func (b *book) decide(r *Release) (known, near []Data, err error) {
+	all := b.all()
+	in := b.connected(all, r.Data)
+	var counted []Data
+	for i, d := range all {
+		if in[i] {
+			counted = append(counted, d)
+		} else if r.Data.near(d) && !b.said(other, r.Data, d) {
+			near = append(near, d)
+		}
+	}
+	for _, from := range [][]Data{near, counted, all} { // several files may have the name
+		if len(known) == 0 {
+			known = slices.DeleteFunc(slices.Clone(from), func(d Data) bool { return !slices.Contains(r.Decision.SameAs, printable(d.Name)) })
+		}
+	}
+	if len(known) == 0 && len(r.Decision.SameAs) > 0 {
+		return nil, nil, fmt.Errorf("--same-as: the ledger has no data set %q; \"dptrain ledger\" lists those that it has", r.Decision.SameAs[0])
+	}
+	in = b.connected(all, known...)
+	near = slices.DeleteFunc(near, func(d Data) bool { return in[slices.IndexFunc(all, d.equal)] })
+	for _, d := range known {
+		r.decided = append(r.decided, same+d.id())
+	}
+	if r.Decision.New {
+		for _, d := range near {
+			r.decided = append(r.decided, other+d.id())
+		}
+		near = nil
+	}
+	return known, near, nil
 }

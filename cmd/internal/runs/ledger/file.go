@@ -15,7 +15,7 @@ import (
 )
 
 // version is the version of the file's format.
-const version = 1
+const version = 2 // 1 has no columns in sketches, and no decisions
 
 // FileError reports a ledger that can't be read or written.
 type FileError struct {
@@ -45,8 +45,10 @@ type book struct {
 func (b *book) all() []Data {
 	var all []Data
 	add := func(d Data) {
-		if !slices.ContainsFunc(all, d.equal) {
+		if i := slices.IndexFunc(all, d.equal); i < 0 {
 			all = append(all, d)
+		} else if d.Sketch != nil && d.Sketch.Columns() > all[i].Sketch.Columns() { // an older version recorded the other
+			all[i] = d
 		}
 	}
 	for _, r := range b.releases {
@@ -84,6 +86,7 @@ type releaseJSON struct {
 	Program string          `json:"program"`
 	Unit    string          `json:"unit,omitempty"`
 	Rows    int             `json:"rows_per_unit,omitempty"`
+	Decided []string        `json:"decided,omitempty"`
 }
 
 type budgetJSON struct {
@@ -105,7 +108,7 @@ func (b *book) encode() ([]byte, error) {
 			return nil, err
 		}
 		out.Releases = append(out.Releases, releaseJSON{
-			r.Run, r.Path, r.Command, index(r.Data), json.RawMessage(event), r.Epsilon, r.Delta, r.Void, r.Began, r.Version, r.Unit, r.RowsPerUnit,
+			r.Run, r.Path, r.Command, index(r.Data), json.RawMessage(event), r.Epsilon, r.Delta, r.Void, r.Began, r.Version, r.Unit, r.RowsPerUnit, r.decided,
 		})
 	}
 	for _, s := range b.budgets {
@@ -135,7 +138,7 @@ func parse(text []byte) (*book, error) {
 	if err := strict.Decode(text, &file); err != nil {
 		return nil, err
 	}
-	if file.Version != version {
+	if file.Version < 1 {
 		return nil, fmt.Errorf("version %d", file.Version)
 	}
 	var inner bytes.Buffer
@@ -167,7 +170,7 @@ func (in bookJSON) book() (*book, error) {
 	b := &book{}
 	runs := map[string]bool{}
 	for _, r := range in.Releases {
-		out := Release{Run: r.Run, Path: r.Path, Command: r.Command, Epsilon: r.Epsilon, Delta: r.Delta, Void: r.Void, Began: r.Began, Version: r.Program, Unit: r.Unit, RowsPerUnit: r.Rows}
+		out := Release{Run: r.Run, Path: r.Path, Command: r.Command, Epsilon: r.Epsilon, Delta: r.Delta, Void: r.Void, Began: r.Began, Version: r.Program, Unit: r.Unit, RowsPerUnit: r.Rows, decided: r.Decided}
 		var err error
 		if out.Data, err = data(r.Data); err != nil {
 			return nil, err

@@ -71,7 +71,7 @@ func (b *book) dataSets() (sets [][]Data) {
 	rest := b.all()
 	for len(rest) > 0 {
 		var set, others []Data
-		for i, in := range connected(rest, rest[0]) {
+		for i, in := range b.connected(rest, rest[0]) {
 			if in {
 				set = append(set, rest[i])
 			} else {
@@ -132,7 +132,7 @@ func (l *Ledger) Record(ctx context.Context, r Release) (Account, error) {
 		if err := account.Refusal(); err != nil {
 			return false, err
 		}
-		b.releases = append(b.releases, r)
+		b.releases = append(b.releases, account.Planned...)
 		return true, nil
 	})
 	return account, err
@@ -223,7 +223,7 @@ func (l *Ledger) RemoveBudget(ctx context.Context, data Data) (removed bool, err
 // budgetsOf returns the indices of the budgets of all data that count as the same.
 func (b *book) budgetsOf(data Data) (of []int) {
 	all := b.all()
-	same := connected(all, data)
+	same := b.connected(all, data)
 	for i, s := range b.budgets {
 		if same[slices.IndexFunc(all, s.Data.equal)] {
 			of = append(of, i)

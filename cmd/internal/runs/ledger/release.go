@@ -27,6 +27,9 @@ type Release struct {
 	RowsPerUnit int
 
 	Version string // of the program
+
+	Decision Decision // of the person, on data that seem alike
+	decided  []string // what it comes to: same or other, and the id of recorded data
 }
 
 // checked returns r in its recorded form, or an error if it can't be recorded.

@@ -46,7 +46,7 @@ func sameBooks(t testing.TB, got, want *book) {
 	}
 }
 
-// The form of the file. Writing it anew loses nothing.
+// The form of the file. An old one is read, and writing it anew changes the version alone.
 func TestGoldenFile(t *testing.T) {
 	golden, err := os.ReadFile("testdata/v1.json")
 	if err != nil {
@@ -57,7 +57,7 @@ func TestGoldenFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := b.encode()
-	if err != nil || !bytes.Equal(again, golden) {
+	if err != nil || !bytes.Equal(again, bytes.Replace(golden, []byte(`"version": 1`), []byte(`"version": 2`), 1)) {
 		t.Errorf("%s, %v, want testdata/v1.json", again, err)
 	}
 	one, two, void := b.releases[0], b.releases[1], b.releases[2]
@@ -111,7 +111,7 @@ func TestDamagedFiles(t *testing.T) {
 	damaged := map[string][]byte{
 		"empty": {}, "blank": []byte("\n"), "null": []byte("null"), "zeros": make([]byte, 1000), "twice": slices.Concat(good, good),
 		"another release": bytes.Replace(good, []byte(`"one"`), []byte(`"own"`), 1), "another budget": bytes.Replace(good, []byte(`"epsilon": 8`), []byte(`"epsilon": 9`), 1),
-		"version 0": bytes.Replace(good, []byte(`"version": 1`), []byte(`"version": 0`), 1), "not UTF-8": bytes.Replace(good, []byte("census"), []byte("c\xffnsus"), 1),
+		"version 0": bytes.Replace(good, []byte(`"version": 2`), []byte(`"version": 0`), 1), "not UTF-8": bytes.Replace(good, []byte("census"), []byte("c\xffnsus"), 1),
 	}
 	for cut := 1; cut < len(good)-1; cut += 37 {
 		damaged[fmt.Sprintf("cut at %d", cut)] = good[:cut]
