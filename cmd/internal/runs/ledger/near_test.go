@@ -80,6 +80,10 @@ func TestDataThatSeemAlike(t *testing.T) {
 		if a := record(t, l, release("5", third, Decision{})); a.Near() == "" {
 			t.Errorf("%s: no warning", name)
 		}
+		setBudget(t, l, third, 100, 1e-5)
+		if _, err := l.Record(t.Context(), release("7", third, Decision{})); !errors.As(err, &refused) {
+			t.Errorf("%s: the third file has a budget: %v", name, err)
+		}
 	}
 }
 
