@@ -101,10 +101,18 @@ func multiplyAdds(l *walk.Program, n int) (executes, needs int) {
 	return executes, needs
 }
 
+// trained returns the number of trained numbers.
+func trained(l *walk.Program) (n int) {
+	for _, t := range l.Params {
+		n += t.Size
+	}
+	return n
+}
+
 // additions predicts how many numbers are added to the sums for some tiles of some samples altogether, if none of them
 // is 0: one for each parameter of each tile, but of tables only for the rows that are picked.
 func additions(l *walk.Program, tiles, samples float64) float64 {
-	n := tiles * float64(l.Size())
+	n := tiles * float64(trained(l))
 	for s := l.Sums; len(s) > 0; s = s[walk.SumWords:] {
 		if s[walk.SumRule] == walk.OfRows {
 			n += samples*float64(s[walk.SumSize]) - tiles*float64(s[walk.SumK])*float64(s[walk.SumN])
@@ -261,7 +269,7 @@ func (w workload) step(l *walk.Program, c cycles) (out prediction) {
 		out.busiest += busiest / draws
 	}
 	out.rest = float64(w.runs) * (c.draw + c.update) / multiprocessors
-	out.additions, out.noised = additions(l, out.tiles, out.samples), float64(w.runs*l.Size())
+	out.additions, out.noised = additions(l, out.tiles, out.samples), float64(w.runs*trained(l))
 	return out
 }
 
