@@ -57,7 +57,7 @@ var rooms = []room{
 	{"cmd/internal/engines", []string{"cpu", "cuda", "train", "cmd/internal/build", "cmd/internal/settings", "cmd/internal/term"}},
 	{"cmd/internal/suggest", []string{"datasets", "cmd/internal/settings", "cmd/internal/release", "cmd/internal/term"}},
 	{"cmd/internal/flags", []string{"internal", "datasets", "cmd/internal/settings", "cmd/internal/runs", "cmd/internal/release", "cmd/internal/experiment", "cmd/internal/term"}},
-	{"cmd/internal/execution", []string{"train", "cmd/internal/ui", "cmd/internal/build", "cmd/internal/settings", "cmd/internal/runs", "cmd/internal/release", "cmd/internal/experiment", "cmd/internal/cluster", "cmd/internal/term", "cmd/internal/engines", "cmd/internal/flags"}},
+	{"cmd/internal/execution", []string{"train", "cmd/internal/ui", "cmd/internal/build", "cmd/internal/settings", "cmd/internal/runs", "cmd/internal/experiment", "cmd/internal/cluster", "cmd/internal/term", "cmd/internal/engines", "cmd/internal/flags"}},
 	{"cmd/dptrain", nil}, // the command may import everything
 }
 

@@ -14,7 +14,7 @@ const asDate = "date"
 // notation is how a column's cells of text write its numbers; nil is plainly, as [parse] reads them.
 type notation struct {
 	date          bool
-	decimal       byte   // ',' or '.'; 0: numbers are read that make sense with one of them only, or are equal with both
+	decimal       byte   // ',' or '.'; 0: only numbers that make sense with one of them, or are equal with both
 	before, after string // around each number, such as $ or mmHg
 }
 

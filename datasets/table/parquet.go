@@ -201,7 +201,7 @@ func decimalCell(v parquet.Value, scale int32) cell {
 			n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 		}
 	}
-	x, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", n, -scale), 64) // infinite beyond its range, which is an error later
+	x, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", n, -scale), 64) // infinite beyond its range: an error later
 	return numberCell(x)
 }
 

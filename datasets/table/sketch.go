@@ -91,8 +91,8 @@ func (h rowHash) of(row []cell) uint64 {
 	return mixed64(sum)
 }
 
-// values appends a row's values by column. A sketch looks at up to 256 columns; an array's cells in a row, such as those
-// of an image, are one value.
+// values appends a row's values by column. A sketch looks at up to 256 columns; an array's cells in a row, such as
+// those of an image, are one value.
 func (h rowHash) values(row []cell, values []sketch.Value) []sketch.Value {
 	for _, column := range h {
 		if column.cells > 0 && len(values) < 256 {

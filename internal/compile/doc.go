@@ -88,6 +88,6 @@
 // reductions read. Each engine lays out its own memory and lowers the instructions to its device. An engine refuses a
 // program with an operation that it doesn't know, and names the operation.
 //
-// The folder testdata has listings of both models' programs. A graph has the same listing each time, and for every batch
-// size for which it compiles. Compile ends with [Program.Check], which checks everything that engines rely on.
+// The folder testdata has listings of both models' programs. A graph has the same listing each time, and for every
+// batch size for which it compiles. Compile ends with [Program.Check], which checks everything that engines rely on.
 package compile

@@ -56,8 +56,8 @@ func (c *Columns) Add(row []Value) {
 	}
 }
 
-// designed reports whether a column says nothing of its rows, as their numbers or the hours of a record: all values come
-// about equally often, in any file. Chance varies by about the square root of their number at least.
+// designed reports whether a column says nothing of its rows, as their numbers or the hours of a record: all values
+// come about equally often, in any file. Chance varies by about the square root of their number at least.
 func (c *Columns) designed(i int) bool {
 	counts := c.seen[i].Sketch().counts
 	most := slices.Max(counts)
@@ -65,7 +65,7 @@ func (c *Columns) designed(i int) bool {
 	return 2*spread*spread < most && (most > 1 || !c.random[i])
 }
 
-// With returns a sketch that recognises rows by their columns too. It keeps the first 64 counts that can tell something.
+// With returns a sketch that recognises rows by their columns too. It keeps the first 64 counts that tell something.
 func (s Sketch) With(c *Columns) Sketch {
 	for _, n := range c.counts {
 		if len(s.columns) >= kept || c.designed(n.of[0]) || c.designed(n.of[1]) {

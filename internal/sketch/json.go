@@ -17,7 +17,7 @@ type sketchJSON struct {
 	Form    int         `json:"form"`
 	Rows    int         `json:"rows"`
 	Hashes  []byte      `json:"hashes"`
-	Counts  map[int]int `json:"counts,omitempty"`  // of the rows that a set has several times, by the index of their hash
+	Counts  map[int]int `json:"counts,omitempty"`  // of rows that a set has several times, by their hash's index
 	Columns []byte      `json:"columns,omitempty"` // varints
 }
 

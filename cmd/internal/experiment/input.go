@@ -25,7 +25,7 @@ type Rows struct {
 	Data   *train.Data    // with zeros for labels that weren't read
 	Labels train.Labelled // nil for [table.Predicting]
 	Label  table.Label    // the column that the model predicts; only for files
-	// Bad has the errors of rows of a table that can't be read, by their numbers from 0, which Data lacks: see KeepGoing.
+	// Bad has the errors of rows of a table that can't be read, by number from 0, which Data lacks: see KeepGoing.
 	Bad map[int]*table.Error
 }
 

@@ -19,7 +19,7 @@ type Released struct {
 	*train.Predictor
 	engine train.Engine
 
-	// KeepGoing makes rows of a table that can't be read no error of a prediction: see Rows.Bad. Set it before ReadFiles.
+	// KeepGoing predicts although rows of a table can't be read: see Rows.Bad. Set it before ReadFiles.
 	KeepGoing bool
 }
 

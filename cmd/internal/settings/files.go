@@ -25,7 +25,7 @@ type Data struct {
 	Shapes     map[string][]int      `yaml:"shapes,omitempty"`       // of arrays, by column; as the test file shows
 	Categories map[string][]string   `yaml:"categories,omitempty"`   // by column
 	Missing    map[string]Missing    `yaml:"missing,omitempty"`      // by column of numbers
-	Written    map[string]string     `yaml:"written,omitempty"`      // by column: an example such as 1,5 or $1.5, or date
+	Written    map[string]string     `yaml:"written,omitempty"`      // by column: an example such as 1,5, or date
 	Clip       map[string][2]float64 `yaml:"clip,omitempty"`         // minimum and maximum; * is all columns of numbers
 	Scale      map[string][2]float64 `yaml:"scale,omitempty"`        // shift and divisor: (x - shift)/divisor
 

@@ -1,7 +1,7 @@
 package kernel
 
-// The loops in assembly take whole registers of doubles, four or eight at a time, and at least one. Their twins take the
-// remaining elements.
+// The loops in assembly take whole registers of doubles, four or eight at a time, and at least one. Their twins take
+// the remaining elements.
 
 //go:noescape
 func addUnits4(total *float64, units *int32, n int, grid float64)

@@ -42,8 +42,8 @@ func (d Data) overlaps(o Data) bool {
 	return d.Sketch.Equal(*o.Sketch) || d.Sketch.Share(*o.Sketch) >= shared
 }
 
-// near reports whether d and o, which don't overlap, may be about the same people: their columns are alike, or no row is
-// the same and all else is.
+// near reports whether d and o, which don't overlap, may be about the same people: their columns are alike, or no row
+// is the same and all else is.
 func (d Data) near(o Data) bool {
 	return d.Sketch != nil && o.Sketch != nil &&
 		(d.Sketch.Alike(*o.Sketch) || d.Name == o.Name && d.Rows == o.Rows && d.Sketch.Share(*o.Sketch) == 0)

@@ -47,7 +47,7 @@ func (b *book) all() []Data {
 	add := func(d Data) {
 		if i := slices.IndexFunc(all, d.equal); i < 0 {
 			all = append(all, d)
-		} else if d.Sketch != nil && d.Sketch.Columns() > all[i].Sketch.Columns() { // an older version recorded the other
+		} else if d.Sketch != nil && d.Sketch.Columns() > all[i].Sketch.Columns() { // the other is older
 			all[i] = d
 		}
 	}

@@ -55,7 +55,8 @@ func TestDataThatSeemAlike(t *testing.T) {
 		if a := record(t, l, release("2", again, c.said)); a.Spent.Releases != c.with || a.Near() != "" {
 			t.Errorf("%s: added to %d releases, want %d; %q", name, a.Spent.Releases, c.with, a.Near())
 		}
-		for _, r := range []Release{release("3", again, c.said), release("4", first, Decision{})} { // the flag again, and no flag
+		// The flag again, and no flag.
+		for _, r := range []Release{release("3", again, c.said), release("4", first, Decision{})} {
 			if a := record(t, l, r); a.Near() != "" || a.Spent.Releases != map[string]int{"3": 1 + c.with, "4": 1 + 2*c.with}[r.Run] {
 				t.Errorf("%s: run %s is added to %d releases; %q", name, r.Run, a.Spent.Releases, a.Near())
 			}
