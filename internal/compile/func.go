@@ -113,7 +113,7 @@ type binaryRow struct {
 }
 
 var binaryTable = [binaryEnd - Add]binaryRow{
-	Add - Add:     {"add", func(a, b float64) float64 { return a + b }, func(_, _, _ float64) (float64, float64) { return 1, 1 }},
+	0:             {"add", func(a, b float64) float64 { return a + b }, func(_, _, _ float64) (float64, float64) { return 1, 1 }},
 	Sub - Add:     {"sub", func(a, b float64) float64 { return a - b }, func(_, _, _ float64) (float64, float64) { return 1, -1 }},
 	Mul - Add:     {"mul", func(a, b float64) float64 { return a * b }, func(a, b, _ float64) (float64, float64) { return b, a }},
 	Div - Add:     {"div", func(a, b float64) float64 { return a / b }, func(_, b, z float64) (float64, float64) { return 1 / b, -z / b }},

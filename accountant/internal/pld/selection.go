@@ -1,7 +1,6 @@
 package pld
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -81,8 +80,10 @@ func (s *Selection) Pair(g Grid) (d *Pair, evaluations int, err error) {
 	}
 	atOnce(func() { evaluate(0) }, func() { evaluate(1) })
 	evaluations = counts[0] + counts[1]
-	if err := cmp.Or(errs[:]...); err != nil {
-		return nil, evaluations, err
+	for _, err := range errs {
+		if err != nil {
+			return nil, evaluations, err
+		}
 	}
 	d, err = hullPair(g, values[0], values[1])
 	return d, evaluations, err
