@@ -176,7 +176,7 @@ class TestByHand(Written):
         description = linear([{"name": "n"}])
         size = struct.unpack("<Q", good[:8])[0]
         for changed, file in [
-            ({"version": 3}, good), ({"version": None}, good), ({"layers": [{"kind": "attention"}]}, good), ({"layers": [{"kind": "linear", "name": "fc1"}]}, good),
+            ({"version": 4}, good), ({"version": None}, good), ({"layers": [{"kind": "attention"}]}, good), ({"layers": [{"kind": "linear", "name": "fc1"}]}, good),
             ({"layers": [{"kind": "linear", "name": "fc1", "in": 2, "out": 1}]}, good), ({"layers": [3]}, good),
             ({}, b""), ({}, good[:40]), ({}, good + b"1"), ({}, good[:-1]), ({}, struct.pack("<Q", 2**63) + good[8:]),
             ({}, good[:8] + b"\xff" * size + good[8 + size :]), ({}, struct.pack("<Q", 2) + b"[]"),
