@@ -183,6 +183,10 @@ func checkClasses(classes []string) error {
 	if err := checkList("classes", classes); err != nil {
 		return err
 	}
+	// Empty rows at a file's end are none, so a row behind them would decide whether they count.
+	if slices.Contains(classes, "") {
+		return optionf("classes", "an empty one; write a word for it into the file")
+	}
 	if len(classes) == 1 {
 		return optionf("classes", "%q is the only one; list all classes, those that no public row has among them", classes[0])
 	}

@@ -267,6 +267,7 @@ func TestWrongOptions(t *testing.T) {
 		"task":                   {func(o *Options) { o.Task = "ranking" }, `task: "ranking"`},
 		"classes to regress":     {func(o *Options) { o.Task, o.Classes = Regression, []string{"a", "b"} }, "regression has none"},
 		"a class twice":          {func(o *Options) { o.Classes = []string{"a", "a"} }, `"a" stands twice`},
+		"an empty class":         {func(o *Options) { o.Classes = []string{"", "a"} }, "an empty one"},
 		"nothing left":           {func(o *Options) { *o = Options{Label: "y", Ignore: []string{"colour", "age", "id", "income"}} }, "no column is left"},
 	} {
 		o := ofPeople()
