@@ -362,7 +362,7 @@ func (h *HeldOut) Release(outputs []float32, samples int, key Key) (HeldOutScore
 	if h.metric == NegativeLogLoss {
 		loss := func(share float64) float64 { return 0 - fullLoss*within(share, 0, 1) } // not -0
 		lost := 0.5 - sums[0]/size
-		return HeldOutScore{Score: loss(lost), Interval: [2]float64{loss(lost + half), loss(lost - half)}, Constant: -sharesLoss(sums[1:])}, nil
+		return HeldOutScore{Score: loss(lost), Interval: [2]float64{loss(lost + half), loss(lost - half)}, Constant: 0 - sharesLoss(sums[1:])}, nil
 	}
 	score := 0.5 + sums[0]/size
 	return HeldOutScore{

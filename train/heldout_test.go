@@ -64,6 +64,10 @@ func TestHeldOutScores(t *testing.T) {
 		math.Abs(released.Constant-(2*math.Log(2./3)+math.Log(1./3))/3) > 1e-12 || l.Metric() != NegativeLogLoss {
 		t.Errorf("score %v, released %+v, want %v and the constant of shares 1/3 and 2/3", got, released, -8*mean)
 	}
+	l, err = NewHeldOut(classesOf(t, 0, 1, 2, 1, 0, 2), []int32{1, 3}, HeldOutSettings{Rate: 0.25, NoiseMultiplier: quiet, LogLoss: true})
+	if one := must(l.Release(outputs[:6], 6, Key{1})); err != nil || one.Constant != 0 || math.Signbit(one.Constant) {
+		t.Errorf("one class: %v, %v; want a constant of 0, and not of -0", one.Constant, err)
+	}
 	numbers, err := NewRegression([]float32{1, 2, 3, 4}, []float32{1, -1, 0.5, 8})
 	if err != nil {
 		t.Fatal(err)
