@@ -49,6 +49,22 @@ func TestAlike(t *testing.T) {
 	}
 }
 
+// A value that became another one in a fifth of the rows, as where missing ones were filled in, doesn't hide the rest.
+func TestAlikeButForAValue(t *testing.T) {
+	draw := func(fifth int) func(int) int {
+		return func(row int) int {
+			if r := rand.New(rand.NewPCG(9, uint64(row))); r.IntN(5) > 0 {
+				return r.IntN(1000)
+			}
+			return fifth
+		}
+	}
+	rows := rand.New(rand.NewPCG(5, 6)).Perm(4000)
+	if a := table(rows[:2000], false, draw(-1)); !a.Alike(table(rows[:2000], false, draw(500))) || a.Alike(table(rows[2000:], false, draw(-1))) {
+		t.Error("filled in and not alike, or other rows and alike")
+	}
+}
+
 // What every file has says nothing: row numbers, the hours of a record, and any column beside them.
 func TestDesigns(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
