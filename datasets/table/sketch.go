@@ -12,9 +12,9 @@ import (
 // Sketch returns a fingerprint of the file's rows, by which it is recognised later. It depends on the content
 // alone. It doesn't change if the file is renamed or moved, its rows or columns are reordered, or it is saved in
 // another format. No setting changes it, since all columns count, by name. Rows are equal if the cells of all columns
-// are. Numbers are equal in any notation, and fractions if they are equal in single precision; a missing cell equals
-// NaN, and true equals 1. Its method Share recognises a file after rows were added, removed or changed, and Alike after
-// columns were added, removed, renamed or rounded.
+// are. Numbers are equal in any notation with a decimal point, and fractions if they are equal in single precision; a
+// missing cell equals NaN, and true equals 1. Its method Share recognises a file after rows were added, removed or
+// changed, and Alike after columns were added, removed, renamed, rounded or written with decimal commas.
 //
 // Sketch reads the file once and keeps some thousand hashes. It leaves out columns whose type can't be read, and arrays
 // with another number of rows than those that have the most bytes.
@@ -107,8 +107,13 @@ func valueOf(cells []cell) (value sketch.Value) {
 	value.Number = len(cells) == 1
 	for _, c := range cells {
 		exact := c.hash()
-		hashes := [...]uint64{exact, exact, exact}
 		v, isNumber := c.value()
+		if plain := (notation{}); !isNumber && c.kind == text { // as 33,4, which another program saved as 33.4
+			if v, isNumber = plain.number(c.text); isNumber {
+				exact = numberHash(v)
+			}
+		}
+		hashes := [...]uint64{exact, exact, exact}
 		if isNumber && (v != math.Trunc(v) || math.Abs(v) >= 100) {
 			unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-1)
 			hashes[1], hashes[2] = numberHash(math.Round(v/unit)*unit), numberHash(math.Round(v))

@@ -208,6 +208,12 @@ func TestSketchesThatAreAlike(t *testing.T) {
 		return r[1:]
 	}
 	few := func(r row) row { return r[4:] }
+	commas := func(r row) row { // and a semicolon between cells
+		for i, text := range r {
+			r[i] = strings.ReplaceAll(text, ".", `,`)
+		}
+		return row{strings.Join(r[2:4], ";")}
+	}
 	images := func(kind int, label uint8) string {
 		pixels, labels := make([]uint8, 64*100), make([]uint8, 64)
 		for i := range pixels {
@@ -228,6 +234,7 @@ func TestSketchesThatAreAlike(t *testing.T) {
 		"two decimals":                     {of, sketchOf(t, "b.csv", table(0, 400, rounded(2))), true},
 		"one decimal":                      {of, sketchOf(t, "b.csv", table(0, 400, rounded(1))), true},
 		"whole numbers":                    {of, sketchOf(t, "b.csv", table(0, 400, rounded(0))), true},
+		"decimal commas":                   {of, sketchOf(t, "b.csv", table(0, 400, commas)), true},
 		"a part of the rows, and an index": {of, sketchOf(t, "b.csv", table(100, 250, func(r row) row { return r })), true},
 		"half of the rows, renamed":        {of, sketchOf(t, "b.csv", table(200, 400, renamed)), true},
 		"few columns of the same rows":     {sketchOf(t, "a.csv", table(0, 400, few)), sketchOf(t, "b.csv", table(0, 400, func(r row) row { return row{r[4]} })), false},
