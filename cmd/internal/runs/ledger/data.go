@@ -42,11 +42,11 @@ func (d Data) overlaps(o Data) bool {
 	return d.Sketch.Equal(*o.Sketch) || d.Sketch.Share(*o.Sketch) >= shared
 }
 
-// near reports whether d and o, which don't overlap, may be about the same people: their columns are alike, or no row
-// is the same and all else is.
+// near reports whether d and o, which don't overlap, may be about the same people: their columns are alike, or their
+// names and the numbers of rows in their files are the same. Rows is no such number where units keep some of them.
 func (d Data) near(o Data) bool {
 	return d.Sketch != nil && o.Sketch != nil &&
-		(d.Sketch.Alike(*o.Sketch) || d.Name == o.Name && d.Rows == o.Rows && d.Sketch.Share(*o.Sketch) == 0)
+		(d.Sketch.Alike(*o.Sketch) || d.Name == o.Name && d.Sketch.Rows() == o.Sketch.Rows())
 }
 
 // equal reports whether d and o are the same value.

@@ -73,6 +73,11 @@ func TestDataThatSeemAlike(t *testing.T) {
 		if _, err := l.Record(t.Context(), release("6", rows("train.csv", span(7000, 7100)...), Decision{})); !errors.As(err, &refused) {
 			t.Errorf("%s: the name and the number of rows: %v", name, err)
 		}
+		few := rows("train.csv", append(span(8000, 8099), 5049)...) // 1 of its 100 rows, as after rounding
+		few.Rows = 60                                               // of which units keep some
+		if _, err := l.Record(t.Context(), release("6", few, Decision{})); !errors.As(err, &refused) {
+			t.Errorf("%s: the name, the number of rows, and too few of them: %v", name, err)
+		}
 		// A budget of other data asks nothing.
 		if _, err := l.RemoveBudget(t.Context(), first); err != nil {
 			t.Fatal(err)
