@@ -43,7 +43,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command, except ...string) {
 	fs := cmd.Flags()
 	fs.StringVar(&o.out, "out", "", "output `directory`, which must not exist (default DATASET-TIME in the store)")
 	o.store.Add(cmd)
-	fs.StringSliceVar(&o.data.SameAs, "same-as", nil, "`names` of data in the ledger that are about the same people, though columns or digits differ: what they cost adds up")
+	fs.StringArrayVar(&o.data.SameAs, "same-as", nil, "`name` of data in the ledger that are about the same people, though columns or digits differ: what they cost adds up; may be repeated")
 	fs.BoolVar(&o.data.New, "new-data", false, "all other data in the ledger that seem alike are about other people")
 	addKeep(cmd, &o.keep)
 	o.curve.Add(cmd)
