@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/networks"
+	"github.com/dptrain/dptrain/train"
 )
 
 // Facts returns what a settled plan is, in the order in which it is shown. All of it is public.
@@ -20,9 +21,16 @@ func (p *Plan) Facts() release.Facts {
 	if networks.Activated(e.Model) {
 		model += ", activation " + release.Activation(e.Activation).String()
 	}
+	metric := train.Accuracy
+	switch s := p.Samples.Schema; { // the data aren't loaded yet
+	case p.ranking():
+		metric = p.metric()
+	case s != nil && s.Label.Task == table.Regression:
+		metric = train.R2
+	}
 	plan := release.Plan{
 		Privacy: p.privacy, Optimizer: Optimizer(e.Training, 0).String(),
-		Regression: p.Samples.Schema != nil && p.Samples.Schema.Label.Task == table.Regression,
+		Metric: metric,
 		Asked: release.Asked{
 			Epsilon: e.Privacy.Epsilon, NoiseMultiplier: e.Privacy.NoiseMultiplier, FixedNoise: e.Privacy.Fixed == settings.FixedNoise, Division: e.Tuning.Division,
 		},

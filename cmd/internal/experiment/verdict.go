@@ -36,7 +36,7 @@ func (p *Plan) judge(t trained) Verdict {
 		}
 	}
 	switch {
-	case score.Value > v.Constant.Value:
+	case score.Value > v.Constant.Value && (!p.ranking() || t.measured == nil || t.measured.Order()):
 	case t.heldOut != nil: // noise can put a good model below a constant
 		v.Warning = fmt.Sprintf("held-out rows don't show that the model is better than one answer for every row: %s has %s of about %s there, and both are estimates with noise; hold out more of the rows, or try %s. Each further run on the same data adds its epsilon",
 			v.Answer, score.Metric, v.Constant, p.remedy())

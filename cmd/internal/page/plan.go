@@ -12,7 +12,11 @@ import (
 // planFacts describes what was decided before the data were read: what the terminal showed of it, and the values that
 // were searched.
 func planFacts(r Run) release.Facts {
-	facts := release.PlanOf(r.Privacy, r.Hyperparameters, r.Model).Facts()
+	var score release.Score
+	if r.Score != nil {
+		score = *r.Score
+	}
+	facts := release.PlanOf(r.Privacy, r.Hyperparameters, score.Metric).Facts()
 	if t := r.Privacy.Tuning; t != nil {
 		for _, v := range t.Space.Parameters {
 			facts.Add(v.Name, shortened(fmt.Sprint(v), 400))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -26,9 +27,9 @@ func (f *Facts) Add(label, text string) { *f = append(*f, Fact{label, text}) }
 // run, and the page afterwards.
 type Plan struct {
 	Privacy
-	Optimizer  string // as [train.Optimizer.String] has it
-	Regression bool
-	Asked      Asked
+	Optimizer string       // as [train.Optimizer.String] has it
+	Metric    train.Metric // of held-out scores
+	Asked     Asked
 }
 
 // Asked is what the user asked for. It is zero for a plan that is read from released files, which don't have it.
@@ -38,15 +39,15 @@ type Asked struct {
 	Division                 string // of the budget over kinds of runs
 }
 
-// PlanOf returns the plan of a release.
-func PlanOf(p Privacy, h Hyperparameters, m Model) Plan {
+// PlanOf returns the plan of a release that is scored by a metric.
+func PlanOf(p Privacy, h Hyperparameters, metric train.Metric) Plan {
 	if t := p.Tuning; t != nil && (len(t.Space.Runs) > 1 || t.Space.Line != nil) { // these are the final run's
 		p.SamplingRate, p.NoiseMultiplier, p.Steps = 0, 0, 0
 	}
 	if t := p.Tuning; t != nil && t.Space.Tunes("clipping norm") {
 		p.ClippingNorm = 0
 	}
-	return Plan{Privacy: p, Optimizer: h.Optimizer, Regression: m.Task == Regression}
+	return Plan{Privacy: p, Optimizer: h.Optimizer, Metric: metric}
 }
 
 // Facts returns the plan's facts.
@@ -142,12 +143,16 @@ func (t *Tuning) rates() string {
 // heldOut says which private samples score models, and how far noise moves a score: see train.HeldOut.
 func (p Plan) heldOut(h *HeldOut) string {
 	size := h.Rate * float64(p.Samples)
-	off, score := h.NoiseMultiplier/2/size, "an accuracy by about %.2g percentage points"
-	if p.Regression {
-		off, score = 4*off/100, "R² by about %.2g"
+	off := h.NoiseMultiplier / 2 / size // of terms from -1/2 to 1/2
+	score := fmt.Sprintf("an accuracy by about %.2g percentage points", 100*off)
+	switch p.Metric {
+	case train.R2:
+		score = fmt.Sprintf("R² by about %.2g", 4*off)
+	case train.NegativeLogLoss:
+		score = fmt.Sprintf("a log loss by about %.2g", 8*off)
 	}
-	return fmt.Sprintf("about %s of the rows, private too, score the models with noise multiplier %s, which moves "+score+"; no run trains on them",
-		Grouped(int(size+0.5)), RoundUp(h.NoiseMultiplier, 4), 100*off)
+	return fmt.Sprintf("about %s of the rows, private too, score the models with noise multiplier %s, which moves %s; no run trains on them",
+		Grouped(int(size+0.5)), RoundUp(h.NoiseMultiplier, 4), score)
 }
 
 func (p Plan) run() string {

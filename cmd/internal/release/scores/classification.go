@@ -153,13 +153,23 @@ func Classify(logits []float32, labels []int32, classes int, temperature float64
 }
 
 // Ranks reports whether the probabilities tell more than the classes' shares do: their log loss is below that of the
-// shares and, of two classes, the AUC is more than two standard deviations above that of a random order.
-func (c Classification) Ranks() bool {
-	if !(c.LogLoss < c.SharesLogLoss) || len(c.Counts) != 2 {
-		return c.LogLoss < c.SharesLogLoss
+// shares, and they are in [Classification.Order].
+func (c Classification) Ranks() bool { return c.LogLoss < c.SharesLogLoss && c.Order() }
+
+// Order reports whether the AUC is more than two standard deviations above that of a random order. For the mean over
+// several classes it takes the mean of their standard deviations, which isn't less than that of the mean.
+func (c Classification) Order() bool {
+	n := 0.0
+	for _, of := range c.Counts {
+		n += float64(of.Samples)
 	}
-	a, b := float64(c.Counts[0].Samples), float64(c.Counts[1].Samples)
-	return c.AUC > 0.5+2*math.Sqrt((a+b+1)/(12*a*b))
+	return c.AUC > 0.5+2*c.ofClasses(func(k int) float64 {
+		a := float64(c.Counts[k].Samples)
+		if a == 0 || a == n {
+			return math.NaN()
+		}
+		return math.Sqrt((n + 1) / (12 * a * (n - a)))
+	})
 }
 
 // ofClasses returns a measure of the rarer class of two, or else its mean over the classes for which it is defined.

@@ -66,18 +66,18 @@ func TestThreshold(t *testing.T) {
 }
 
 // A model ranks if it has a lower log loss than the classes' shares, and an order that chance doesn't explain: of 2 and
-// 8 samples the AUC has a standard deviation of √(11/192), about .24, so .98 is just beyond chance.
+// 8 samples the AUC has a standard deviation of √(11/192), about .24, so .98 is just beyond chance; of three classes with 9 each √(28/1944), .12.
 func TestRanks(t *testing.T) {
-	counts := []train.ClassCounts{{Samples: 8}, {Samples: 2}}
+	counts, three := []train.ClassCounts{{Samples: 8}, {Samples: 2}}, []train.ClassCounts{{Samples: 9}, {Samples: 9}, {Samples: 9}, {}}
 	for _, c := range []struct {
 		loss, auc float64
 		counts    []train.ClassCounts
 		want      bool
 	}{
 		{.4, .98, counts, true}, {.4, .97, counts, false}, {.5, .98, counts, false}, {math.NaN(), .98, counts, false},
-		{.4, .5, make([]train.ClassCounts, 3), true},
+		{.4, .75, three, true}, {.4, .73, three, false},
 	} {
-		if got := (Classification{LogLoss: c.loss, SharesLogLoss: .5, AUC: c.auc, Counts: c.counts}).Ranks(); got != c.want {
+		if got := (Classification{Rarer: -1, LogLoss: c.loss, SharesLogLoss: .5, AUC: c.auc, Counts: c.counts}).Ranks(); got != c.want {
 			t.Errorf("%+v: %t", c, got)
 		}
 	}
