@@ -16,6 +16,9 @@ const (
 	manyRows    = 20 // rows with values that only grow, or are all different
 )
 
+// doses is the number of different amounts that may be categories, as doses such as "5 mg" are.
+const doses = 20
+
 // nearlyAll is the minimum share of different values for which texts are names of their rows.
 const nearlyAll = 0.9
 
@@ -45,7 +48,7 @@ func (s *summing) useless(out *Summary) {
 		out.Useless = fmt.Sprintf("texts: %s different values in %s rows; to learn from them alone, ignore all other columns but the label", grouped(len(s.different)), grouped(s.counted))
 	case s.amounts():
 		out.Useless = fmt.Sprintf("numbers with more than %d different texts among them, such as %s; say how they are written by --written %s=EXAMPLE, such as 1,5 or $1.5, to learn from them", maxWords, s.text.quoted(), out.Name)
-	case s.measured > 0 && s.measured == s.texts && (len(out.Categories) == 0 || s.nameRows()):
+	case s.measured > 0 && s.measured == s.texts && (len(s.different) > doses || s.nameRows()):
 		out.Useless = fmt.Sprintf("amounts written as %s; say how by --written %s=EXAMPLE, such as 1,5 or $1.5, to learn from them", s.text.quoted(), out.Name)
 	case s.nameRows():
 		what := "ids or names"

@@ -58,6 +58,8 @@ func TestUselessColumns(t *testing.T) {
 		"nothing":               {func(i int) string { return []string{"", "NA", "?"}[i%3] }, "every value is missing"},
 		"currency":              {func(i int) string { return fmt.Sprintf("$%d.50", i) }, ""},
 		"decimal commas":        {func(i int) string { return fmt.Sprintf("\"%d,5\"", i) }, `amounts written as "0,5"; say how by --written decimal commas=EXAMPLE`},
+		"21 amounts":            {func(i int) string { return fmt.Sprintf("\"%d,5\"", i%21) }, `amounts written as "0,5"`},
+		"20 doses":              {func(i int) string { return fmt.Sprintf("\"%d,5\"", i%20) }, ""},
 		"thousands": {func(i int) string {
 			return map[bool]string{true: fmt.Sprintf("\"1,%03d\"", i), false: fmt.Sprint(i)}[i%3 == 0]
 		}, `numbers with more than 10 different texts among them, such as "1,000"`},
