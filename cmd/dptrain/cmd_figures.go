@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -159,27 +158,22 @@ type figureResult struct {
 	Files []string `json:"files"`
 }
 
-// write reserves the files, computes the figure and writes them.
+// write computes the figure and writes its files, which must not exist.
 func (o figureOptions) write(ctx context.Context, g *global, name string, compute func() (figure.Figure, error)) error {
-	place, err := figure.Reserve(o.out, name)
-	switch {
-	case errors.Is(err, figure.ErrExists):
+	if err := figure.Check(o.out, name); err != nil {
 		return term.Inputf("%w; give another directory by --out, or remove it", err)
-	case err != nil:
-		return term.Inputf("%w; give a directory that can be written to by --out", err)
 	}
 	f, err := compute()
-	var files []figure.File
-	if err == nil {
-		files, err = term.Await(ctx, "drawing the figure", func() ([]figure.File, error) { return figure.Encode(f) })
-	}
 	if err != nil {
-		place.Discard()
 		return err
 	}
-	paths, err := place.Write(files)
+	files, err := term.Await(ctx, "drawing the figure", func() ([]figure.File, error) { return figure.Encode(f) })
 	if err != nil {
-		return term.Input(err)
+		return err
+	}
+	paths, err := figure.Write(o.out, name, files)
+	if err != nil {
+		return term.Inputf("%w; give a directory that can be written to by --out", err)
 	}
 	return g.Print(figureResult{paths}, func(w io.Writer) {
 		for _, path := range paths {

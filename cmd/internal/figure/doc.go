@@ -1,6 +1,6 @@
 // Package figure draws all charts, in print and on web pages: charts of privacy costs, which [ComputeBounds] and
 // [ComputeLines] compute, and charts of runs' results, a [Comparison] or a [Learning]. [Encode] draws a [Figure] as
-// PNG, SVG and PDF, with its numbers as CSV, and [Inline] as pictures of a page. [Reserve] finds a [Place].
+// PNG, SVG and PDF, with its numbers as CSV, and [Inline] as pictures of a page. [Write] writes the files.
 //
 // [Bounds] is Figure compare_dp_bounds of the paper (Koskela and Kulkarni, "Practical Differentially Private
 // Hyperparameter Tuning with Subsampling"): epsilon over the subset rate q, for both variants of private tuning, for

@@ -23,15 +23,14 @@ func entries(t *testing.T, dir string) []string {
 
 func TestWriteMakesAllFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "paper", "figures")
-	place, err := Reserve(dir, "lines")
-	if err != nil {
+	if err := Check(dir, "lines"); err != nil {
 		t.Fatal(err)
 	}
 	files, err := Encode(paperLines(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths, err := place.Write(files)
+	paths, err := Write(dir, "lines", files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,10 +44,10 @@ func TestWriteMakesAllFiles(t *testing.T) {
 		}
 	}
 	// Another figure can be written beside it; the same one can't.
-	if _, err := Reserve(dir, "bounds"); err != nil {
+	if err := Check(dir, "bounds"); err != nil {
 		t.Error(err)
 	}
-	if _, err := Reserve(dir, "lines"); !errors.Is(err, ErrExists) {
+	if err := Check(dir, "lines"); !errors.Is(err, ErrExists) {
 		t.Errorf("error %v, want %v", err, ErrExists)
 	}
 }
@@ -58,42 +57,19 @@ func TestOneOldFileIsEnoughToRefuse(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "lines.svg"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Reserve(dir, "lines"); !errors.Is(err, ErrExists) {
+	if err := Check(dir, "lines"); !errors.Is(err, ErrExists) {
 		t.Errorf("error %v, want %v", err, ErrExists)
 	}
 }
 
-func TestReserveFailsWhereNothingCanBeWritten(t *testing.T) {
+func TestWriteFailsWhereNothingCanBeWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{file, filepath.Join(file, "figures")} {
-		if _, err := Reserve(dir, "lines"); err == nil {
+		if _, err := Write(dir, "lines", []File{{"csv", nil}}); err == nil {
 			t.Errorf("%s can't be a directory", dir)
-		}
-	}
-}
-
-func TestDiscardLeavesOthersAlone(t *testing.T) {
-	root := t.TempDir()
-	for name, wantGone := range map[string]bool{"made": true, "theirs": false} {
-		dir := filepath.Join(root, name)
-		if !wantGone {
-			if err := os.Mkdir(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
-		place, err := Reserve(dir, "lines")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if found := entries(t, dir); len(found) > 0 {
-			t.Errorf("%s: reserving left %v", name, found)
-		}
-		place.Discard()
-		if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) != wantGone {
-			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
