@@ -15,7 +15,7 @@ func claimsTable(outcomes []Outcome) Table {
 		for _, f := range o.Findings {
 			t.Numbers = append(t.Numbers, []string{
 				o.Label, o.Figure, o.Accounting, string(o.Verdict), f.Where, string(f.Verdict), number(f.value),
-				f.interval.low(), f.interval.high(), strconv.Itoa(f.runs[0]), strconv.Itoa(f.runs[1]), f.chance(),
+				f.interval.number(f.interval.Low), f.interval.number(f.interval.High), strconv.Itoa(f.runs[0]), strconv.Itoa(f.runs[1]), f.interval.number(f.against),
 			})
 		}
 	}

@@ -13,18 +13,12 @@ import (
 // count returns how many runs a figure has, and how many it needs.
 func (r *results) count(f Figure) (have, want int) {
 	jobs := f.Jobs(r.Selection)
-	for cell := range cellsOf(jobs) {
-		have += len(r.byCell[cell])
+	for _, j := range jobs {
+		if j.Repetition == 1 {
+			have += len(r.byCell[j.Cell])
+		}
 	}
 	return have, len(jobs)
-}
-
-func cellsOf(jobs []campaign.Job) map[campaign.Cell]int {
-	cells := map[campaign.Cell]int{}
-	for _, j := range jobs {
-		cells[j.Cell]++
-	}
-	return cells
 }
 
 // missing describes cells with fewer runs than the selection has repetitions.

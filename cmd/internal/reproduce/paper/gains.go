@@ -33,7 +33,7 @@ func (r *results) gainsTable(figures []Figure) (Table, bool) {
 					row = append(row, text)
 					t.Numbers = append(t.Numbers, []string{
 						string(tuned.space), tuned.optimizer, dataset, number(e), string(m), strconv.Itoa(len(a)), strconv.Itoa(len(b)),
-						number(f.value), f.interval.low(), f.interval.high(), number(r.of(best, noise).mean()), number(r.of(paper, noise).mean()),
+						number(f.value), f.interval.number(f.interval.Low), f.interval.number(f.interval.High), number(r.of(best, noise).mean()), number(r.of(paper, noise).mean()),
 					})
 				}
 				t.Rows = append(t.Rows, row)

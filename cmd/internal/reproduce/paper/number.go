@@ -49,19 +49,12 @@ func (i Interval) text(decimals int) string {
 	return "[" + fixed(i.Low, decimals) + ",\u00a0" + fixed(i.High, decimals) + "]" // the space doesn't break
 }
 
-// low and high print the ends with all digits, and nothing without an interval.
-func (i Interval) low() string {
+// number prints a number of the interval with all digits, and nothing without an interval.
+func (i Interval) number(v float64) string {
 	if i.Missing != "" {
 		return ""
 	}
-	return number(i.Low)
-}
-
-func (i Interval) high() string {
-	if i.Missing != "" {
-		return ""
-	}
-	return number(i.High)
+	return number(v)
 }
 
 // list prints numbers with all digits.

@@ -35,7 +35,7 @@ func (r *results) savingsTable(figures []Figure) (Table, error) {
 				expected := w.expected(campaign.Baseline) / w.expected(m)
 				seen, interval := ratio(baseline, drawn)
 				ratios = append(ratios, fixed(expected, 2), fixed(seen, 2))
-				t.Numbers = append(t.Numbers, append(line, number(expected), number(seen), interval.low(), interval.high()))
+				t.Numbers = append(t.Numbers, append(line, number(expected), number(seen), interval.number(interval.Low), interval.number(interval.High)))
 			}
 			t.Rows = append(t.Rows, append(row, ratios...))
 		}
@@ -60,7 +60,7 @@ func (r *results) timesTable(figures []Figure) Table {
 					row = append(row, digits(times.mean()))
 					line := []string{string(tuned.space), tuned.optimizer, dataset, accounting, string(m), strconv.Itoa(len(times)), number(times.mean()), number(times.standardError()), "", "", ""}
 					if ok && m == s.variant {
-						line = append(line[:8], number(s.ratio), s.interval.low(), s.interval.high())
+						line = append(line[:8], number(s.ratio), s.interval.number(s.interval.Low), s.interval.number(s.interval.High))
 					}
 					t.Numbers = append(t.Numbers, line)
 				}

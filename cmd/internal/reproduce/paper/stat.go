@@ -125,10 +125,7 @@ func ratio(a, b sample) (float64, Interval) {
 		return r, Interval{Missing: oneRepetition}
 	}
 	va, vb := a.variance()/float64(len(a)), b.variance()/float64(len(b))
-	if va+vb == 0 {
-		return r, Interval{Missing: allEqual}
-	}
-	if va+r*r*vb == 0 { // a is always 0
+	if va+vb == 0 || va+r*r*vb == 0 { // also if a is always 0
 		return r, Interval{Missing: allEqual}
 	}
 	t := quantile(satterthwaite(va, len(a), r*r*vb, len(b)))

@@ -20,7 +20,7 @@ func TestExpectedGradients(t *testing.T) {
 		{"mnist", campaign.All, [4]float64{25 * (270_000 + 54_000), 25 * (270_000 + 60_000), 25 * 2_700_000, 25 * 60_000}},
 		{"cifar-10", campaign.All, [4]float64{30 * (225_000 + 45_000), 30 * (225_000 + 50_000), 30 * 2_250_000, 30 * 50_000}},
 	} {
-		w, err := workloadOf(c.dataset, tuning{"dp-sgd", c.space})
+		w, err := collect(Selection{}, nil).workload(c.dataset, tuning{"dp-sgd", c.space})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,14 +32,6 @@ type Finding struct {
 	runs    [2]int // numbers of compared runs
 }
 
-// chance prints the p value, and nothing without an interval.
-func (f Finding) chance() string {
-	if f.interval.Missing != "" {
-		return ""
-	}
-	return number(f.against)
-}
-
 // without returns the finding of a comparison that lacks runs: it has no number.
 func (f Finding) without() Finding {
 	f.Verdict, f.Seen, f.value, f.interval = NoRuns, "no runs", math.NaN(), Interval{Missing: "no runs"}

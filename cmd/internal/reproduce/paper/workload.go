@@ -12,28 +12,19 @@ type workload struct {
 	info datasets.Info
 }
 
-// workloadOf returns the paper's workload.
-func workloadOf(dataset string, tuned tuning) (workload, error) {
+// workload returns the workload of the campaign's runs, which may be smaller than the paper's.
+func (r *results) workload(dataset string, tuned tuning) (workload, error) {
 	e, err := settings.Preset(tuned.cell(dataset, campaign.Baseline, "", 0).Preset())
 	if err != nil {
 		return workload{}, err
 	}
+	e.Privacy.MeanRepetitions *= r.trials
+	e.Privacy.Epochs *= r.epochs
+	for i := range e.Tuning.Epochs {
+		e.Tuning.Epochs[i] *= r.epochs
+	}
 	info, err := datasets.Describe(e.Dataset)
 	return workload{e, info}, err
-}
-
-// workload returns the workload of the campaign's runs, which may be smaller than the paper's.
-func (r *results) workload(dataset string, tuned tuning) (workload, error) {
-	w, err := workloadOf(dataset, tuned)
-	if err != nil {
-		return w, err
-	}
-	w.Privacy.MeanRepetitions *= r.trials
-	w.Privacy.Epochs *= r.epochs
-	for i := range w.Tuning.Epochs {
-		w.Tuning.Epochs[i] *= r.epochs
-	}
-	return w, nil
 }
 
 // meanEpochs returns the mean epochs of a trial, whose candidate is drawn evenly from the grid.
