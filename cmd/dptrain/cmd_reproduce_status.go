@@ -38,18 +38,8 @@ func campaignFlag(cmd *cobra.Command, out *string) {
 
 // campaignStatus is what "reproduce status" prints as JSON.
 type campaignStatus struct {
-	Runs     int      `json:"runs"`
-	Finished int      `json:"finished"`
-	Running  int      `json:"running"`
-	Out      int      `json:"handed_out"` // to the workers of a cluster
-	CutOff   int      `json:"cut_off"`
-	Failed   []string `json:"failed"`
-	Repeated int      `json:"repeated"`
-	Orphans  int      `json:"without_baseline"` // single runs whose baseline failed
-	Left     float64  `json:"seconds_left"`
-	Took     float64  `json:"seconds_trained"`
-	Expected float64  `json:"seconds_expected"` // of the finished runs
-	Command  string   `json:"command"`
+	campaign.Status
+	Command string `json:"command"`
 }
 
 func runReproduceStatus(ctx context.Context, g *global, out string) error {
@@ -67,14 +57,7 @@ func runReproduceStatus(ctx context.Context, g *global, out string) error {
 			return r, err
 		}
 		s, err := store.Status(tasks, scan)
-		if err != nil {
-			return r, err
-		}
-		r = campaignStatus{s.Total, s.Finished, s.Running, s.Out, s.CutOff, []string{}, s.Repeated, s.Orphans, s.Left, s.Took, s.Expected, store.Description.Command}
-		for _, t := range s.Failed {
-			r.Failed = append(r.Failed, t.Name())
-		}
-		return r, nil
+		return campaignStatus{s, store.Description.Command}, err
 	})
 	if err != nil {
 		return campaignError(err)
@@ -83,7 +66,7 @@ func runReproduceStatus(ctx context.Context, g *global, out string) error {
 }
 
 func printCampaignStatus(w io.Writer, r campaignStatus) {
-	pairs := release.Facts{{"runs", fmt.Sprintf("%d of %d done", r.Finished, r.Runs)}}
+	pairs := release.Facts{{"runs", fmt.Sprintf("%d of %d done", r.Finished, r.Total)}}
 	if r.Running > 0 {
 		pairs.Add("running", counted(r.Running))
 	}
@@ -109,7 +92,7 @@ func printCampaignStatus(w io.Writer, r campaignStatus) {
 		}
 		pairs.Add("trained", text)
 	}
-	if left := r.Runs - r.Finished - len(r.Failed) - r.Orphans; left > 0 {
+	if left := r.Todo(); left > 0 {
 		text := counted(left)
 		if r.Left > 0 {
 			text = "about " + lasting(r.Left)

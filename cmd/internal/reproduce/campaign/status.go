@@ -4,18 +4,21 @@ import "github.com/dptrain/dptrain/cmd/internal/runs"
 
 // Status counts a campaign's runs.
 type Status struct {
-	Total    int
-	Finished int
-	CutOff   int // can go on
-	Running  int // a process trains them
-	Out      int // handed out to workers by a process that works on the campaign
-	Failed   []Job
-	Orphans  int // single runs without hyperparameters, because their baseline failed
-	Repeated int // failed once, and have begun anew or will
+	Total    int      `json:"runs"`
+	Finished int      `json:"finished"`
+	Running  int      `json:"running"`          // a process trains them
+	Out      int      `json:"handed_out"`       // to workers, by a process that works on the campaign
+	CutOff   int      `json:"cut_off"`          // can go on
+	Failed   []string `json:"failed"`           // their names
+	Repeated int      `json:"repeated"`         // failed once, and have begun anew or will
+	Orphans  int      `json:"without_baseline"` // single runs without hyperparameters, because their baseline failed
 
-	Done, Left float64 // expected seconds of training, corrected by how long the finished runs took
+	// Expected seconds of training, corrected by how long the finished runs took.
+	Done float64 `json:"-"`
+	Left float64 `json:"seconds_left"`
 	// Took is how long the finished runs trained, in seconds, and Expected how long they were expected to.
-	Took, Expected float64
+	Took     float64 `json:"seconds_trained"`
+	Expected float64 `json:"seconds_expected"`
 }
 
 // Todo returns the number of runs that are left to do.
@@ -31,7 +34,7 @@ func (s Status) Correction() float64 {
 
 // Status returns the status of jobs.
 func (s *Store) Status(jobs []Job, scan Scan) (Status, error) {
-	st := Status{Total: len(jobs)}
+	st := Status{Total: len(jobs), Failed: []string{}}
 	working := s.Working()
 	estimates := map[Cell]float64{}
 	for _, j := range jobs {
@@ -64,7 +67,7 @@ func (s *Store) Status(jobs []Job, scan Scan) (Status, error) {
 			}
 		} else if _, ok := scan.Failed[j]; ok {
 			if scan.Repeated[j] {
-				st.Failed = append(st.Failed, j)
+				st.Failed = append(st.Failed, j.Name())
 				continue // it isn't left to do
 			}
 			st.Repeated++
