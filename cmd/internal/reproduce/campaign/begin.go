@@ -62,10 +62,11 @@ func (c *coordinator) folder(j Job, p *experiment.Plan) (folder *runs.Run, resum
 		return nil, false, err
 	}
 	folder, err = runs.Resume(dir)
-	if err == nil && folder.Record.Program == c.Program && keyed(folder) {
-		return folder, true, nil
-	}
 	if err == nil {
+		// A run that has begun and has lost its key can't go on.
+		if _, lost := folder.Key(); lost == nil && folder.Record.Program == c.Program {
+			return folder, true, nil
+		}
 		err = folder.Release()
 	}
 	if err != nil && !errors.Is(err, runs.ErrNoRun) {
@@ -77,12 +78,6 @@ func (c *coordinator) folder(j Job, p *experiment.Plan) (folder *runs.Run, resum
 	}
 	folder, err = c.create(dir, p)
 	return folder, false, err
-}
-
-// keyed reports whether a run that was cut off still has its key, or has drawn nothing.
-func keyed(folder *runs.Run) bool {
-	_, err := folder.Key()
-	return err == nil
 }
 
 func (c *coordinator) create(dir string, p *experiment.Plan) (*runs.Run, error) {

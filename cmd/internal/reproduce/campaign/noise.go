@@ -10,7 +10,7 @@ import (
 )
 
 // Noise returns the noise multipliers of tunings, which follow from the budget alone. It leaves out single runs, cells
-// whose trials differ in noise, and cells whose budget no noise meets. It calls progress, which may be nil.
+// whose trials differ in noise, and cells whose budget no noise meets.
 func (s *Store) Noise(ctx context.Context, cells []Cell, progress func(done, total int)) (map[Cell]float64, error) {
 	noise, known := map[Cell]float64{}, s.noises
 	for k, c := range cells {
@@ -20,9 +20,7 @@ func (s *Store) Noise(ctx context.Context, cells []Cell, progress func(done, tot
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if progress != nil {
-			progress(k, len(cells))
-		}
+		progress(k, len(cells))
 		e, err := s.experiment(c)
 		if err != nil {
 			return nil, err

@@ -28,22 +28,17 @@ func paceKey(c Cell) string { return c.Dataset + " " + c.Optimizer }
 // Measure adds the steps that cells need and the pace lacks. It trains on random samples, for a second or two for each
 // data set and optimizer.
 func (p Pace) Measure(ctx context.Context, e train.Engine, cells []Cell, progress func(done, total int)) error {
-	var missing []Cell
-	seen := map[string]bool{}
-	for _, c := range cells {
+	for k, c := range cells {
 		key := paceKey(c)
-		if _, ok := p[key]; !ok && !seen[key] {
-			seen[key] = true
-			missing = append(missing, c)
+		if _, ok := p[key]; ok {
+			continue
 		}
-	}
-	for k, c := range missing {
-		progress(k, len(missing))
+		progress(k, len(cells))
 		step, err := measure(ctx, e, c)
 		if err != nil {
-			return fmt.Errorf("measure steps of %s: %w", paceKey(c), err)
+			return fmt.Errorf("measure steps of %s: %w", key, err)
 		}
-		p[paceKey(c)] = step
+		p[key] = step
 	}
 	return nil
 }

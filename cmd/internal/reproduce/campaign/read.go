@@ -7,63 +7,42 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dptrain/dptrain/cmd/internal/page"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
-	"github.com/dptrain/dptrain/tuner"
 )
-
-// readFile decodes a JSON file of a run's folder.
-func readFile(into any, path ...string) error {
-	name := filepath.Join(path...)
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-// privateRun is private/run.json of a tuning or of a training.
-type privateRun struct {
-	Trials []struct {
-		tuner.Candidate
-		Seconds float64 `json:"seconds"`
-	} `json:"trials"`
-	FinalSeconds float64 `json:"final_seconds"`
-	Seconds      float64 `json:"seconds"`
-}
 
 // read returns the result of a finished run with the given settings.
 func read(j Job, e settings.Experiment, i runs.Info) (Result, error) {
 	if i.Score == nil || i.Record == nil {
 		return Result{}, fmt.Errorf("%s: no score or no record; bring back the whole folder of the run", i.Dir)
 	}
-	var h release.Hyperparameters
-	var p json.RawMessage
-	if err := errors.Join(readFile(&h, i.Dir, "released", "hyperparameters.json"), readFile(&p, i.Dir, "private", "run.json")); err != nil {
+	path := filepath.Join(i.Dir, "released", "hyperparameters.json")
+	found, err := os.ReadFile(path)
+	private, errPrivate := os.ReadFile(filepath.Join(i.Dir, "private", "run.json"))
+	if err := errors.Join(err, errPrivate); err != nil {
 		return Result{}, err
 	}
-	return resultOf(j, e, i, i.Score.Value, h, p)
+	var h release.Hyperparameters
+	if err := json.Unmarshal(found, &h); err != nil {
+		return Result{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return resultOf(j, e, i, i.Score.Value, h, private)
 }
 
 // resultOf returns the result of a run with the given settings, score, hyperparameters and content of private/run.json.
 func resultOf(j Job, e settings.Experiment, i runs.Info, score float64, h release.Hyperparameters, private []byte) (Result, error) {
-	var p privateRun
+	var p page.PrivateRun
 	if err := json.Unmarshal(private, &p); err != nil {
 		return Result{}, fmt.Errorf("%s: %w", filepath.Join(i.Dir, "private", "run.json"), err)
 	}
 	r := Result{
-		Job:             j,
-		Accuracy:        score,
-		Epsilon:         i.Epsilon,
-		Delta:           i.Delta,
+		Job: j, Accuracy: score, Epsilon: i.Epsilon,
 		NoiseMultiplier: h.NoiseMultiplier, LearningRate: h.LearningRate, TunedLearningRate: h.LearningRate,
 		SamplingRate: h.SamplingRate, ClippingNorm: h.ClippingNorm, Steps: h.Steps,
 		Trials: len(p.Trials),
-		MadeBy: i.Record.MadeBy, Machine: i.Record.Machine, Seed: i.Record.Seed, Day: i.Day,
+		MadeBy: i.Record.MadeBy, Machine: i.Record.Machine, Day: i.Day,
 	}
 	if h.TunedLearningRate != nil {
 		r.TunedLearningRate = *h.TunedLearningRate

@@ -5,8 +5,8 @@ type Result struct {
 	Job
 
 	Accuracy float64 // of the released model on the public test set, a share
-	// Epsilon and Delta are the run's own guarantee. A single run's epsilon is less than its cell's: it pays no tuning.
-	Epsilon, Delta float64
+	// Epsilon is the run's own. A single run's is less than its cell's: it pays no tuning.
+	Epsilon float64
 
 	// The hyperparameters of the released model.
 	NoiseMultiplier   float64
@@ -20,8 +20,7 @@ type Result struct {
 	Seconds   float64 // of training, summed over trials and final run. Private.
 	Gradients float64 // expected number of single samples' gradients, given the drawn trials. Private.
 
-	MadeBy  string  // version and commit of the program
-	Machine string  // engine, processor, cores; empty if the record has none
-	Seed    *uint64 // nil, or the seed that makes the guarantee void
-	Day     string  // of its beginning, YYYY-MM-DD
+	MadeBy  string // version and commit of the program
+	Machine string // engine, processor, cores; empty if the record has none
+	Day     string // of its beginning, YYYY-MM-DD
 }

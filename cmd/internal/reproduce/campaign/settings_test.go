@@ -135,7 +135,7 @@ func TestNoise(t *testing.T) {
 	for c := range want {
 		cells = append(cells, c)
 	}
-	got, err := newStore("nowhere", Description{}).Noise(t.Context(), cells, nil)
+	got, err := newStore("nowhere", Description{}).Noise(t.Context(), cells, func(int, int) {})
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("%v, %v", got, err)
 	}

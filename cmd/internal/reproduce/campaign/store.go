@@ -245,11 +245,6 @@ func (s Scan) has(j Job) bool {
 	return finished || cutOff || failed
 }
 
-// copied reports two folders with one run.
-func copied(a, b string) error {
-	return fmt.Errorf("%w: the run in %s is a copy of the one in %s, and would count twice; move one of them away", ErrOther, b, a)
-}
-
 func (s *Store) scan(j Job, scan *Scan, ids map[string]string) error {
 	dir := s.runDir(j)
 	if _, err := os.Lstat(dir + failedSuffix); err == nil {
@@ -275,7 +270,7 @@ func (s *Store) scan(j Job, scan *Scan, ids map[string]string) error {
 	}
 	if info.Record != nil {
 		if other, twice := ids[info.Record.ID]; twice {
-			return copied(other, dir)
+			return fmt.Errorf("%w: the run in %s is a copy of the one in %s, and would count twice; move one of them away", ErrOther, dir, other)
 		}
 		ids[info.Record.ID] = dir
 	}

@@ -147,7 +147,7 @@ func TestCampaign(t *testing.T) {
 	}
 	for _, job := range jobs {
 		r := scan.Finished[job]
-		if r.Job != job || r.Accuracy <= 0 || r.Accuracy > 1 || r.Delta != 1e-5 || r.Machine != "a machine" || r.MadeBy != "a test" || r.Seed == nil || r.Seconds <= 0 {
+		if r.Job != job || r.Accuracy <= 0 || r.Accuracy > 1 || r.Machine != "a machine" || r.MadeBy != "a test" || r.Seconds <= 0 {
 			t.Errorf("%+v", r)
 		}
 		baseline := scan.Finished[job.Of(Baseline)]
@@ -344,7 +344,7 @@ func TestMeasure(t *testing.T) {
 	cells := []Cell{{"glyphs", "dp-adam", Rate, Variant1, "paper", 1}, {"mnist", "dp-sgd", Rate, Variant1, "paper", 1}, {"glyphs", "dp-adam", All, Baseline, "best", 2}}
 	calls := 0
 	if err := p.Measure(t.Context(), e, cells, func(done, total int) {
-		if calls++; total != 1 {
+		if calls++; done != 0 || total != 3 {
 			t.Errorf("%d of %d", done, total)
 		}
 	}); err != nil {

@@ -65,7 +65,7 @@ func inventOne(t campaign.Job, random *rand.Rand) campaign.Result {
 	}
 	rate *= math.Pow(10, 0.5*float64(random.IntN(3)-1))
 	return campaign.Result{
-		Job: t, Accuracy: math.Min(1, math.Max(0.1, ceilings[t.Dataset]-0.012*sigma+0.004*random.NormFloat64())), Epsilon: own, Delta: 1e-5,
+		Job: t, Accuracy: math.Min(1, math.Max(0.1, ceilings[t.Dataset]-0.012*sigma+0.004*random.NormFloat64())), Epsilon: own,
 		NoiseMultiplier: sigma, LearningRate: 9 * rate, TunedLearningRate: rate, SamplingRate: gamma, ClippingNorm: 1, Steps: 1878,
 		Trials: int(k), Seconds: g / 4e6 * (1 + 0.05*random.Float64()), Gradients: g,
 		MadeBy: "dptrain v0.1.0 (abcdef0)", Machine: "cpu (avx512), 2 cores", Day: "2026-11-23",

@@ -177,7 +177,7 @@ func TestNumbersAreThoseOfTheRuns(t *testing.T) {
 	}
 	one := campaign.Result{
 		Job: given[0].Job, Epsilon: 1.5, Accuracy: 0.2, NoiseMultiplier: 3, LearningRate: 4, TunedLearningRate: 5, SamplingRate: 0.6, ClippingNorm: 1,
-		Steps: 7, Trials: 8, Gradients: 9, Seconds: 10, Delta: 1e-5,
+		Steps: 7, Trials: 8, Gradients: 9, Seconds: 10,
 	}
 	all := collect(in.Selection, []campaign.Result{one})
 	table := all.resultsTable().Numbers
