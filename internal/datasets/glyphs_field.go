@@ -161,45 +161,17 @@ func centred(edges []edge) []edge {
 }
 
 // distances computes the field of an outline, whose inside has a nonzero winding number.
-//
-// From one point to the next a distance grows by at most the step between them. Edges whose bounding box is farther
-// away than that can't be the nearest, and most are farther: computing their distances took half of the time to draw
-// the set.
 func distances(edges []edge) *field {
-	const slack = 1e-9 // far above the rounding of squares of at most 10
 	var f field
-	spans := make([]span, len(edges))
-	var crossing []edge
 	for j := range f {
-		y := mul(float64(j), fieldStep) - fieldReach
-		crossing = crossing[:0]
-		for i, e := range edges {
-			spans[i] = e.span(y)
-			if e.crosses(y) {
-				crossing = append(crossing, e)
-			}
-		}
-		reach := math.Inf(1)
 		for i := range f[j] {
-			p := point{mul(float64(i), fieldStep) - fieldReach, y}
+			p := point{mul(float64(i), fieldStep) - fieldReach, mul(float64(j), fieldStep) - fieldReach}
 			nearest, winding := math.Inf(1), 0
-			for k := range spans {
-				s := &spans[k]
-				dx := 0.0
-				if p.x < s.left {
-					dx = s.left - p.x
-				} else if p.x > s.right {
-					dx = p.x - s.right
-				}
-				if s.away+mul(dx, dx) <= reach {
-					nearest = min(nearest, edges[k].squaredDistance(p))
-				}
-			}
-			for _, e := range crossing {
+			for _, e := range edges {
+				nearest = min(nearest, e.squaredDistance(p))
 				winding += e.winding(p)
 			}
 			d := math.Sqrt(nearest)
-			reach = mul(d+fieldStep, d+fieldStep) + slack
 			if winding != 0 {
 				d = -d
 			}
@@ -207,14 +179,6 @@ func distances(edges []edge) *field {
 		}
 	}
 	return &f
-}
-
-// span is an edge's bounding box as seen from a horizontal line: its sides, and the square of its distance.
-type span struct{ left, right, away float64 }
-
-func (e edge) span(y float64) span {
-	dy := max(min(e.from.y, e.to.y)-y, y-max(e.from.y, e.to.y), 0)
-	return span{min(e.from.x, e.to.x), max(e.from.x, e.to.x), mul(dy, dy)}
 }
 
 // squaredDistance returns the squared distance of p from the edge.
@@ -230,6 +194,9 @@ func (e edge) squaredDistance(p point) float64 {
 // winding returns the edge's contribution to the winding number of p: if the edge crosses the horizontal line through p
 // to the right of p, 1 with opposite signs for upwards and downwards, else 0.
 func (e edge) winding(p point) int {
+	if (e.from.y <= p.y) == (e.to.y <= p.y) {
+		return 0
+	}
 	side := mul(e.to.x-e.from.x, p.y-e.from.y) - mul(p.x-e.from.x, e.to.y-e.from.y)
 	switch up := e.to.y > e.from.y; {
 	case up && side > 0:
@@ -239,6 +206,3 @@ func (e edge) winding(p point) int {
 	}
 	return 0
 }
-
-// crosses reports whether the edge goes from one side of a horizontal line to the other.
-func (e edge) crosses(y float64) bool { return (e.from.y <= y) != (e.to.y <= y) }
