@@ -92,6 +92,10 @@ func TestUnitIsNoColumnToLearnFrom(t *testing.T) {
 	if err := o.Validate(); err == nil {
 		t.Error("the label is taken as the column of units")
 	}
+	o.Unit, o.Categories = "who", map[string][]string{"who": {"a", "b"}}
+	if err := o.Validate(); err == nil {
+		t.Error("units have categories")
+	}
 }
 
 // Whole numbers from 2^53 on are rounded, so 2^53 and 2^53+1 would be one unit. NaN is no unit.

@@ -43,7 +43,7 @@ type Missing struct {
 // given reports whether there is a file.
 func (d Data) given() bool { return d.Train != "" || d.Test != "" }
 
-// validateData checks the settings of files as far as possible without the files.
+// validateData checks the settings of files that package table doesn't check.
 func (e Experiment) validateData() error {
 	d := e.Data
 	if e.Dataset != Files {
@@ -58,9 +58,6 @@ func (e Experiment) validateData() error {
 	if slices.Contains(d.Ignore, "") {
 		return errors.New("data.ignore: an empty name; list the names of columns")
 	}
-	if slices.Contains(d.Columns, "") {
-		return errors.New("data.columns: an empty name; list the names of columns")
-	}
 	if slices.Contains(d.Classes, "") {
 		return errors.New("data.classes: an empty class, which no label can be; list classes alone")
 	}
@@ -70,10 +67,7 @@ func (e Experiment) validateData() error {
 	if e.TextLength != 0 && d.Text == "" {
 		return errors.New("text_length: nothing says which column has texts; name it by --text COLUMN, or leave the length out")
 	}
-	if d.Task == "" {
-		return nil // it is inferred from the public test file
-	}
-	return oneOf("data.task", d.Task, "classification", "regression")
+	return nil
 }
 
 // Complete returns an error if training on own files lacks a setting, or if both files have the same path.

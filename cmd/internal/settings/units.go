@@ -19,10 +19,6 @@ func (d Data) validateUnit() error {
 		return errors.New("data.rows_per_unit: say how many rows of each unit are kept at most, by --rows-per-unit M; M is public, so don't look for it in the training file, and fewer rows need less noise")
 	case d.RowsPerUnit < 0 || d.RowsPerUnit > MaxRowsPerUnit:
 		return fmt.Errorf("data.rows_per_unit: must be a whole number from 1 to %d, got %d", MaxRowsPerUnit, d.RowsPerUnit)
-	case d.Unit == d.Label:
-		return fmt.Errorf("data.unit: %s is the label; name the column that says whose a row is", d.Unit)
-	case d.Categories[d.Unit] != nil:
-		return fmt.Errorf("data.unit: nothing is learned from %s; leave it out of categories", d.Unit)
 	}
 	return nil
 }
