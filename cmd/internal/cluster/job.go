@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"strings"
-	"unicode"
 )
 
 // Job is a unit of work for one worker.
@@ -74,13 +72,3 @@ type keyReply struct {
 
 // objectHeader names the object that has the body of a result whose message has no data.
 const objectHeader = "Dptrain-Object"
-
-// printable replaces unprintable characters by spaces: texts come from other machines, and a terminal might obey them.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, text)
-}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/dptrain/dptrain/cmd/internal/release"
 )
 
 // Executor does a worker's jobs.
@@ -114,7 +116,7 @@ const passFor = 10 * time.Minute
 func (s *serving) tellOnce(text string) {
 	if !s.told[text] {
 		s.told[text] = true
-		s.Tell(printable(text))
+		s.Tell(release.Printable(text))
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/dptrain/dptrain/cmd/internal/figure"
-	"github.com/dptrain/dptrain/cmd/internal/page/sheet"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/train"
 )
@@ -130,7 +129,7 @@ func scores(runs []Run, metric train.Metric) *chart {
 		data = append(data[:3], "other data")
 	}
 	for i, name := range data {
-		data[i] = sheet.Plain(shortened(name, 40))
+		data[i] = release.Printable(shortened(name, 40))
 	}
 	c.draw(panel, data, "")
 	return c

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/page/sheet"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 )
 
 //go:embed page.html.tmpl
@@ -25,11 +26,11 @@ func policy() string { return sheet.Policy(style) }
 // templates holds the pages. Style sheet and policy are part of the source, where html/template leaves them as they
 // are.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"plain": sheet.Plain,
+	"plain": release.Printable,
 	"lines": func(text string) string {
 		lines := strings.Split(text, "\n")
 		for i, line := range lines {
-			lines[i] = sheet.Plain(line)
+			lines[i] = release.Printable(line)
 		}
 		return strings.Join(lines, "\n")
 	},

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/ui"
@@ -72,15 +71,8 @@ func Columns(w io.Writer, lines ...[]string) {
 	tw.Flush()
 }
 
-// Clean replaces characters by which a text of others could steer a terminal or a table.
-func Clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, text)
-}
+// Clean is [release.Printable].
+func Clean(text string) string { return release.Printable(text) }
 
 // Plural returns one or several, whichever goes with n.
 func Plural(n int, one, several string) string {

@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"math"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/internal/strict"
@@ -138,19 +136,12 @@ func isLocal(name string) bool {
 
 // isLine reports whether a text is one printable line.
 func isLine(text string, most int) bool {
-	return len(text) <= most && utf8.ValidString(text) && !strings.ContainsFunc(text, unprintable)
+	return len(text) <= most && release.Printable(text) == text
 }
-
-func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
 // line makes a printable line of a text.
 func line(text string, most int) string {
-	text = strings.Map(func(r rune) rune {
-		if unprintable(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, " "))
+	text = release.Printable(text)
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "")
 	}

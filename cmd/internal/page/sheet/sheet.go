@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"regexp"
 	"strings"
-	"unicode"
 )
 
 //go:embed page.css
@@ -33,14 +32,4 @@ func Policy(style string) string {
 // Opening returns the beginning of a page, up to the name of the command that made it.
 func Opening(generator string) string {
 	return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"generator\" content=\"" + generator + "\">\n"
-}
-
-// Plain replaces characters that control a terminal or reverse the direction of text, which a class name could have.
-func Plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, strings.ToValidUTF8(text, "\uFFFD"))
 }

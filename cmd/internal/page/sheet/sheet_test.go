@@ -19,9 +19,3 @@ func TestPolicyAllowsTheStyleAlone(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
-
-func TestPlain(t *testing.T) {
-	if got := Plain("a\u202eb\x1b[31m\xffü"); got != "a b [31m\uFFFDü" {
-		t.Errorf("%q", got)
-	}
-}

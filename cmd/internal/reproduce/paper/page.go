@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/page/sheet"
+	"github.com/dptrain/dptrain/cmd/internal/release"
 )
 
 //go:embed page.css
@@ -20,7 +21,7 @@ var pageSource string
 var style = sheet.Style(styleSource)
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"plain": sheet.Plain,
+	"plain": release.Printable,
 	// whole keeps DP-SGD from breaking at its hyphen.
 	"whole": func(title string) string { return strings.ReplaceAll(title, "DP-", "DP\u2011") },
 	"class": func(v Verdict) string { return strings.ReplaceAll(string(v), " ", "-") },
