@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"sync"
 
@@ -45,31 +44,22 @@ func (c *company) oneAtATime(progress func(PrivateProgress)) func(PrivateProgres
 }
 
 // left returns the plans that have neither failed nor ended.
-func (c *company) left() iter.Seq[*execution] {
-	return func(yield func(*execution) bool) {
-		for _, x := range c.plans {
-			if x.err == nil && !x.ended && !yield(x) {
-				return
-			}
+func (c *company) left() (left []*execution) {
+	for _, x := range c.plans {
+		if x.err == nil && !x.ended {
+			left = append(left, x)
 		}
 	}
-}
-
-// none reports whether no plan is left.
-func (c *company) none() bool {
-	for range c.left() {
-		return false
-	}
-	return true
+	return left
 }
 
 // run carries out the plans. Its errors stop all of them; the error of a single plan is in its execution.
 func (c *company) run(ctx context.Context) error {
-	if c.none() {
+	if len(c.left()) == 0 {
 		return nil
 	}
 	return c.checked(func() error {
-		for x := range c.left() {
+		for _, x := range c.left() {
 			if x.begin(); errors.Is(x.err, train.ErrLost) {
 				return x.err
 			}
@@ -102,7 +92,7 @@ func (c *company) check() error {
 	if err := c.checkTest(); err != nil {
 		return err
 	}
-	for x := range c.left() {
+	for _, x := range c.left() {
 		x.loaded = c.loaded
 		if x.test, x.err = x.plan.test(c.Data, c.Test); x.err != nil {
 			continue
@@ -112,7 +102,7 @@ func (c *company) check() error {
 			return x.err
 		}
 	}
-	if reason := c.loaded.Fallback(); reason != nil && c.Fallback != nil && !c.none() {
+	if reason := c.loaded.Fallback(); reason != nil && c.Fallback != nil && len(c.left()) > 0 {
 		c.Fallback(reason)
 	}
 	return nil
@@ -121,7 +111,7 @@ func (c *company) check() error {
 // checkTest checks the public test set. If plans hold out samples, the test set is private, and each plan checks its
 // held-out samples: an error must not show, for example, that all private labels are the same.
 func (c *company) checkTest() error {
-	for x := range c.left() {
+	for _, x := range c.left() {
 		if !x.plan.Settings.holdsOut() {
 			return c.loaded.CheckTest(c.Test)
 		}
@@ -137,7 +127,7 @@ type trial struct {
 
 // next returns the trials of the next group that trains here: the first missing ones of each plan, plan after plan.
 func (c *company) next() (group []trial) {
-	for x := range c.left() {
+	for _, x := range c.left() {
 		if x.trials != nil {
 			continue
 		}
@@ -160,7 +150,7 @@ func (c *company) tune(ctx context.Context) error {
 	var once sync.Once
 	stop := func(err error) { once.Do(func() { first = err; cancel() }) }
 	var away sync.WaitGroup
-	for x := range c.left() {
+	for _, x := range c.left() {
 		if x.trials == nil {
 			continue
 		}
@@ -181,7 +171,7 @@ func (c *company) tune(ctx context.Context) error {
 	if first != nil {
 		return first
 	}
-	for x := range c.left() {
+	for _, x := range c.left() {
 		x.err = anySucceeded(x.outcomes)
 	}
 	return nil
@@ -212,10 +202,10 @@ func (c *company) tuneHere(ctx context.Context) error {
 
 // finish carries out the final runs.
 func (c *company) finish(ctx context.Context) error {
-	for x := range c.left() {
+	for _, x := range c.left() {
 		x.choose()
 	}
-	for group := range slices.Chunk(slices.Collect(c.left()), maxTogether) {
+	for group := range slices.Chunk(c.left(), maxTogether) {
 		runs := make([]train.Run, len(group))
 		for k, x := range group {
 			runs[k] = x.final()
