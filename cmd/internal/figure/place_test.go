@@ -62,13 +62,13 @@ func TestOneOldFileIsEnoughToRefuse(t *testing.T) {
 	}
 }
 
-func TestWriteFailsWhereNothingCanBeWritten(t *testing.T) {
+func TestCheckFailsWhereNothingCanBeWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{file, filepath.Join(file, "figures")} {
-		if _, err := Write(dir, "lines", []File{{"csv", nil}}); err == nil {
+		if err := Check(dir, "lines"); err == nil {
 			t.Errorf("%s can't be a directory", dir)
 		}
 	}
