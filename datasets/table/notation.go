@@ -228,7 +228,7 @@ func (h habit) written(e *evidence) (example, unclear string) {
 		decimal = e.decimal()
 	}
 	switch {
-	case e.numbers == 0, h.separates && decimal == ',' && h.decimal != ',', h.separates && decimal == 0 && e.open > 0:
+	case e.numbers == 0 && h.separates, h.separates && decimal == ',' && h.decimal != ',', h.separates && decimal == 0 && e.open > 0:
 		return "", ""
 	case decimal == 0 && e.open > 0, e.points > 0 && e.commas > 0:
 		return "", e.sample

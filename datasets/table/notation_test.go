@@ -85,6 +85,7 @@ func TestHabits(t *testing.T) {
 		"of points":             {"a;b;y\n1;2.5;1\n2;3;2\n", "a;b;y\n1.041;2;3.125\n", nil, []float32{1.041, 2}, 3.125, ""},
 		"none":                  {"a;b;y\n1;2;1\n2;3;2\n", "a;b;y\n1;1.041;1\n", nil, nil, 0, "line 2, column b: not written as 1,"},
 		"none, and a unit":      {"a,b,y\n1,2%,1\n2,3%,2\n", "a,b,y\n1,\"48,125 %\",1\n", nil, nil, 0, "line 2, column b: not written as 1%"},
+		"no number":             {"a;b;y\n1,5;<5;1\n2;<5;2\n", "a;b;y\n1;1.041;1\n", []string{"<5"}, []float32{1, 1041}, 1, ""},
 		"both":                  {"a;b;c;y\n1,5;2.5;1;1\n2;3;1;2\n", "a;b;c;y\n1;1;1.041;1\n", nil, nil, 0, "line 2, column c: not written as 1,"},
 		"both, a sign that may": {"a;b;c;y\n1,5;2.5;1.041;1\n2;3;1;2\n", "", nil, nil, 0, `column c: numbers such as "1.041"`},
 	} {
