@@ -48,7 +48,7 @@ func TestOddArrays(t *testing.T) {
 		o    Options
 		want string
 	}{
-		"a type":        {Options{Label: "y"}, `column day: another type; save it as numbers, booleans or text, or ignore it by --ignore day; its type is "<M8[D]"`},
+		"a type":        {Options{Label: "y"}, `column day: dates or times; save it as numbers, such as days, or text, or ignore it by --ignore day; its type is "<M8[D]"`},
 		"no such value": {Options{Label: "y", Ignore: []string{"day"}, Scale: map[string][2]float64{"x[3]": {0, 1}}}, `scale: ` + path + ` has no column "x[3]"; it has day, names, odd, size, x[0], x[1], x[2], y, z`},
 		"names":         {Options{Label: "y", Ignore: []string{"day"}, Categories: map[string][]string{"names": {"a"}}}, "another number of rows than an array before it; save them apart; it has 4, and \"names\" has 3"},
 	} {
@@ -59,6 +59,10 @@ func TestOddArrays(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
+	}
+	_, err = Infer(open(t, path), Options{Label: "y", Ignore: []string{"day"}, Missing: map[string]Missing{"z": {Indicator: true}}})
+	if err == nil || !strings.HasPrefix(err.Error(), "missing: z has shape [2]") { // of the options, not of a damaged file
+		t.Error(err)
 	}
 	o = Options{Label: "y", Columns: []string{"x[0]", "x[1]", "z"}, Ignore: []string{"day", "names", "odd", "size"}}
 	var e *Error
@@ -88,7 +92,7 @@ func TestDescribedArrays(t *testing.T) {
 		got = append(got, c.Name+": "+c.Useless)
 	}
 	if want := []string{
-		`day: another type; save it as numbers, booleans or text; its type is "<M8[D]"`, "names: 3 rows, and other arrays have 4", "no: every value is missing",
+		`day: dates or times; save it as numbers, such as days, or text; its type is "<M8[D]"`, "names: 3 rows, and other arrays have 4", "no: every value is missing",
 		"odd: elements that are Python objects; save it as numbers, booleans or text", "size: a single number, which has no rows",
 		"w: numbers that aren't finite, such as +Inf; write NaN for missing ones", "x[0]: ", "x[1]: ", "x[2]: always the same: 5", "y: ", "z: ",
 	}; !slices.Equal(got, want) {

@@ -49,6 +49,14 @@ func openCSV(file io.Reader, comma rune, compressed bool) (rows, error) {
 		_, _ = in.Discard(3) // can't fail after Peek
 	}
 	beginning, _ := in.Peek(in.Size())
+	switch {
+	case bytes.HasPrefix(beginning, []byte("PK\x03\x04")):
+		return nil, problemf("no CSV but a zip archive, as Excel's sheets are too; unpack it, or save the sheet as CSV UTF-8")
+	case bytes.HasPrefix(beginning, []byte("PAR1")):
+		return nil, problemf("no CSV but a Parquet file; let its name end in .parquet")
+	case bytes.ContainsRune(beginning, '\r') && !bytes.ContainsRune(beginning, '\n'):
+		return nil, problemf("its lines end in carriage returns alone, as Excel's CSV for Macintosh has them; save it as CSV UTF-8")
+	}
 	comma, header := dialect(beginning, comma)
 	above := beginning[:len(beginning)-len(header)]
 	blank := strings.Repeat("\n", bytes.Count(above, []byte("\n"))) // lines that are counted and not read

@@ -154,6 +154,7 @@ func TestWrongCSV(t *testing.T) {
 		"below comments":    {"sep=,\n# of 2024\n" + header + "1,red,a,\n", "line 5: 4 cells, and the header has 3 cells", ""},
 		"no number":         {header + "one,red,a\n", `line 3, column x: not a number; if the column holds categories, list them by --categories x=a,b,c; "dptrain data describe" does, from public rows`, `the cell is "one"`},
 		"a decimal comma":   {header + "\"1,5\",red,a\n", `line 3, column x: not a plain number; say how the file writes numbers by --written x=EXAMPLE, such as 1,5 or $1.5; if the column holds categories, list them by --categories x=a,b,c`, `the cell is "1,5"`},
+		"a boolean":         {header + "True,red,a\n", "line 3, column x: true or false, and no number; list both by --categories x=false,true", `the cell is "True"`},
 		"hexadecimal":       {header + "0x1p-2,red,a\n", `line 3, column x: not a number; if the column holds categories, list them by --categories x=a,b,c; "dptrain data describe" does, from public rows`, `the cell is "0x1p-2"`},
 		"an empty cell":     {header + " ,red,a\n", "line 3, column x: no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing x=NUMBER, or leave the row out", ""},
 		"NaN":               {header + "NaN,red,a\n", `line 3, column x: no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing x=NUMBER, or leave the row out`, `the cell is "NaN"`},
@@ -187,7 +188,11 @@ func TestWrongFiles(t *testing.T) {
 	o := Options{Label: "y"}
 	for name, c := range map[string]struct{ path, want string }{
 		"missing":       {filepath.Join(t.TempDir(), "x.csv"), "no such file"},
-		"format":        {put(t, "x.xlsx", "x"), "its name says no format; the formats are .csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npz"},
+		"format":        {put(t, "x.xlsx", "x"), "its name says no format; the formats are .csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npz; save the sheet as CSV UTF-8"},
+		"packed":        {put(t, "x.csv.zip", "x"), ".npz; unpack it"},
+		"a sheet":       {put(t, "x.csv", "PK\x03\x04x,y\n"), "no CSV but a zip archive, as Excel's sheets are too; unpack it, or save the sheet as CSV UTF-8"},
+		"parquet":       {put(t, "x.csv", "PAR1x,y\n"), "let its name end in .parquet"},
+		"Macintosh":     {put(t, "x.csv", "x,y\r1,a\r2,b\r"), "its lines end in carriage returns alone"},
 		"not packed":    {put(t, "x.csv.gz", "x,y\n1,2\n3,4\n5,6\n"), "it is damaged: gzip: invalid header"},
 		"cut short":     {put(t, "x.csv.gz", gzipped(t, "x,y\n"+strings.Repeat("1,2\n", 1000))[:40]), "the file is cut short"},
 		"not parquet":   {put(t, "x.parquet", "x,y\n1,2\n3,4\n5,6\n"), "it doesn't end like one"},

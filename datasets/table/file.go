@@ -39,7 +39,14 @@ func (f *File) KeepGoing() { f.keepGoing = true }
 // it yet. The caller must close it.
 func Open(path string) (*File, error) {
 	if formatOf(path) == "" {
-		return nil, &Error{File: path, Problem: fmt.Sprintf("its name says no format; the formats are %s", strings.Join(Formats(), ", "))}
+		remedy := ""
+		switch strings.ToLower(filepath.Ext(path)) {
+		case ".xlsx", ".xls", ".ods":
+			remedy = "; save the sheet as CSV UTF-8"
+		case ".zip":
+			remedy = "; unpack it"
+		}
+		return nil, &Error{File: path, Problem: fmt.Sprintf("its name says no format; the formats are %s%s", strings.Join(Formats(), ", "), remedy)}
 	}
 	info, err := os.Stat(path) // first, as opening a named pipe can block forever
 	if err != nil {
@@ -130,10 +137,10 @@ func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 	if changed := f.checkUnchanged(); changed != nil {
 		return changed
 	}
-	if err != nil {
-		return inFile(f.path, err)
+	if _, option := errors.AsType[*OptionError](err); err == nil || option {
+		return err
 	}
-	return nil
+	return inFile(f.path, err)
 }
 
 // call gives columns these names, where the header's differ in Unicode's form alone: in it é is one character or two.

@@ -135,6 +135,8 @@ func parseDtype(text string) (dtype, error) {
 	d.number = npyNumbers[name]
 	size, err := strconv.Atoi(strings.TrimLeft(name, "bifuU"))
 	switch {
+	case strings.HasPrefix(name, "M8"), strings.HasPrefix(name, "m8"):
+		return d, problemf("dates or times; save it as numbers, such as days, or text").citing("its type is %q", text)
 	case name == "O":
 		return d, problemf("elements that are Python objects; save it as numbers, booleans or text")
 	case d.number != nil:
