@@ -25,7 +25,7 @@ func (e *encoder) numbers(c *columnReader, cells []cell) error {
 			x, ok, gap = c.Missing.Fill, true, true
 		}
 		if !ok && c.Written != "" && v.kind == text && !v.missing() {
-			return v.wrong(c.Name, "not written as %s, as the settings or the public file say; write it so, or say how numbers are written by --written %s=EXAMPLE, with a decimal sign as in 1,5", c.Written, c.Name)
+			return v.wrong(c.Name, "not written as %s, as the settings or the public file say; write it so, or say how numbers are written by --written %s=EXAMPLE, with a decimal sign as in 1,5", c.Written, shellWord(c.Name))
 		}
 		if !ok {
 			return noNumber(v, c.position(i), len(c.Shape) == 0)
@@ -36,7 +36,7 @@ func (e *encoder) numbers(c *columnReader, cells []cell) error {
 		}
 		y := float32(c.Scale.apply(near))
 		if y-y != 0 {
-			return v.wrong(c.position(i), "too large for single precision; clip or scale it, as in --clip %s=0,1000", c.Name)
+			return v.wrong(c.position(i), "too large for single precision; clip or scale it, as in --clip %s=0,1000", shellWord(c.Name))
 		}
 		e.out.Values = append(e.out.Values, y)
 	}
@@ -80,21 +80,24 @@ func (c Column) position(i int) string {
 
 // noNumber returns the error of a cell that isn't a number, with a remedy.
 func noNumber(v cell, column string, single bool) error {
+	name := shellWord(column)
 	switch {
 	case v.kind == rawBytes:
 		return v.wrong(column, noText+", or ignore the column by --ignore %s", flagList([]string{column}))
 	case v.missing() && single:
-		return v.wrong(column, "no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing %s=NUMBER, or leave the row out", column)
+		return v.wrong(column, "no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing %s=NUMBER, or leave the row out", name)
 	case v.missing():
 		return v.wrong(column, "no value (empty, NaN, NA or the like); fill it in, or leave the row out")
 	case v.kind == number:
 		return v.wrong(column, "not a finite number")
 	case single && measured.MatchString(v.text):
-		return v.wrong(column, "not a plain number; say how the file writes numbers by --written %s=EXAMPLE, such as 1,5 or $1.5; if the column holds categories, list them by --categories %[1]s=a,b,c", column)
+		return v.wrong(column, "not a plain number; say how the file writes numbers by --written %s=EXAMPLE, such as 1,5 or $1.5; if the column holds categories, list them by --categories %[1]s=a,b,c", name)
 	case single && isDate(v):
-		return v.wrong(column, "a date or time; have it read as days since 1970-01-01 by --written %s=date, if it is written as 2024-12-31, or ignore the column by --ignore %[1]s", column)
+		return v.wrong(column, "a date or time; have it read as days since 1970-01-01 by --written %s=date, if it is written as 2024-12-31, or ignore the column by --ignore %[1]s", name)
+	case single && (strings.EqualFold(v.text, "true") || strings.EqualFold(v.text, "false")): // 1 and 0 in Parquet
+		return v.wrong(column, "true or false, and no number; list both by --categories %s=false,true", name)
 	case single:
-		return v.wrong(column, `not a number; if the column holds categories, list them by --categories %s=a,b,c; "dptrain data describe" does, from public rows`, column)
+		return v.wrong(column, `not a number; if the column holds categories, list them by --categories %s=a,b,c; "dptrain data describe" does, from public rows`, name)
 	}
 	return v.wrong(column, "not a number")
 }
@@ -120,6 +123,9 @@ func (e *encoder) addLabel(v cell) error {
 
 func (e *encoder) addNumber(v cell) error {
 	x, ok := v.value()
+	if !ok && v.kind == text {
+		return v.wrong(e.label.Name, "not a finite number to regress on; write labels as the public file does, or say how by --written %s=EXAMPLE, such as 1,5 or $1.5", shellWord(e.label.Name))
+	}
 	if !ok {
 		return v.wrong(e.label.Name, "not a finite number to regress on")
 	}
@@ -128,7 +134,7 @@ func (e *encoder) addNumber(v cell) error {
 	}
 	y := float32(e.label.Scale.apply(x))
 	if y-y != 0 {
-		return v.wrong(e.label.Name, "too large for single precision; scale it, as in --scale %s=0,1000", e.label.Name)
+		return v.wrong(e.label.Name, "too large for single precision; scale it, as in --scale %s=0,1000", shellWord(e.label.Name))
 	}
 	var err error
 	if e.out.Numbers, err = grown(e.out.Numbers, 1, e.rows); err != nil {

@@ -71,6 +71,14 @@ func flagList(names []string) string {
 	return list
 }
 
+// shellWord writes a name so that a shell reads it as one word.
+func shellWord(name string) string {
+	if strings.ContainsAny(name, " '\"$&|;<>()*?#`\\!") {
+		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	return name
+}
+
 // quotedNames lists names for a private text.
 func quotedNames(names []string) string {
 	quoted := make([]string, len(names))

@@ -95,7 +95,8 @@ func (s *summing) add(v cell) {
 	}
 	s.last = x
 	s.take(x)
-	s.padded = s.padded || len(v.text) > 1 && v.text[0] == '0' && !strings.ContainsAny(v.text, ".,eE")
+	digits := strings.Trim(v.text, `=()"`) // of Excel's ="007"
+	s.padded = s.padded || len(digits) > 1 && digits[0] == '0' && !strings.ContainsAny(digits, ".,eE")
 	if s.single && len(s.kept) < s.most {
 		s.kept = append(s.kept, x)
 	}

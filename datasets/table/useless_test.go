@@ -57,7 +57,7 @@ func TestUselessColumns(t *testing.T) {
 		"a constant with a gap": {func(i int) string { return map[bool]string{true: "", false: "5"}[i == 3] }, ""},
 		"nothing":               {func(i int) string { return []string{"", "NA", "?"}[i%3] }, "every value is missing"},
 		"currency":              {func(i int) string { return fmt.Sprintf("$%d.50", i) }, ""},
-		"decimal commas":        {func(i int) string { return fmt.Sprintf("\"%d,5\"", i) }, `amounts written as "0,5"; say how by --written decimal commas=EXAMPLE`},
+		"decimal commas":        {func(i int) string { return fmt.Sprintf("\"%d,5\"", i) }, `amounts written as "0,5"; say how by --written 'decimal commas'=EXAMPLE`},
 		"21 amounts":            {func(i int) string { return fmt.Sprintf("\"%d,5\"", i%21) }, `amounts written as "0,5"`},
 		"20 doses":              {func(i int) string { return fmt.Sprintf("\"%d,5\"", i%20) }, ""},
 		"thousands": {func(i int) string {
@@ -223,5 +223,29 @@ func TestSentinels(t *testing.T) {
 				t.Errorf("%s: %+v, suggested %+v", values, c, m)
 			}
 		}
+	}
+}
+
+// Excel's mark of a text keeps the zeros of a code, which is none without them.
+func TestExcelsCodes(t *testing.T) {
+	d, err := open(t, put(t, "x.csv", "code,dose,y\n=\"007\",=\"0.5\",a\n=\"012\",=\"0\",b\n=\"100\",=\"10\",a\n")).Describe(Options{})
+	if err != nil || d.Columns[0].Numbers || !d.Columns[1].Numbers || !slices.Equal(d.Columns[0].Categories, []string{`="007"`, `="012"`, `="100"`}) {
+		t.Errorf("%+v, %v", d.Columns, err)
+	}
+}
+
+// Advice can be pasted into a shell.
+func TestAdviceIsShellWords(t *testing.T) {
+	d, err := open(t, put(t, "x.csv", "the day,it's,y\n2024-01-02,1,a\n2024-01-03,2,b\n2024-02-03,x,b\n")).Describe(Options{})
+	if err != nil || !strings.Contains(d.Columns[0].Useless, "by --written 'the day=date' they") {
+		t.Errorf("%+v, %v", d.Columns, err)
+	}
+	_, _, err = read(t, put(t, "x.csv", "it's,y\n1,a\nx,b\n"), Options{Label: "y"})
+	if err == nil || !strings.Contains(err.Error(), `--categories 'it'\''s'=a,b,c;`) {
+		t.Error(err)
+	}
+	_, _, err = read(t, put(t, "x.csv", "z,it's\n1,1.5\n1,2 USD\n"), Options{Label: "it's", Task: Regression})
+	if err == nil || !strings.Contains(err.Error(), `or say how by --written 'it'\''s'=EXAMPLE`) {
+		t.Error(err)
 	}
 }
