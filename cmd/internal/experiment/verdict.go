@@ -35,13 +35,15 @@ func (p *Plan) judge(t trained) Verdict {
 			v.Answer = "the shift of the label's scale"
 		}
 	}
-	switch {
-	case score.Value > v.Constant.Value && (!p.ranking() || t.measured == nil || t.measured.Order()):
+	switch m := t.measured; {
+	case p.ranking() && m != nil && m.Rarer >= 0 && m.Counts[m.Rarer].Predicted == 0 && m.Ranks(): // though chosen well
+		v.Warning = p.ranks(*m, v)
+	case score.Value > v.Constant.Value && (!p.ranking() || m == nil || m.Order()):
 	case t.heldOut != nil: // noise can put a good model below a constant
 		v.Warning = fmt.Sprintf("held-out rows don't show that the model is better than one answer for every row: %s has %s of about %s there, and both are estimates with noise; hold out more of the rows, or try %s. Each further run on the same data adds its epsilon",
 			v.Answer, score.Metric, v.Constant, p.remedy())
-	case t.measured != nil && score.Metric == train.Accuracy && t.measured.Ranks():
-		v.Warning = p.ranks(*t.measured, v)
+	case m != nil && score.Metric == train.Accuracy && m.Ranks():
+		v.Warning = p.ranks(*m, v)
 	default:
 		v.Warning = fmt.Sprintf("the model is no better than one answer for every row: %s has %s %s; try %s. Each further run on the same data adds its epsilon",
 			v.Answer, score.Metric, v.Constant, p.remedy())
