@@ -154,6 +154,7 @@ func TestWrongCSV(t *testing.T) {
 		"below comments":    {"sep=,\n# of 2024\n" + header + "1,red,a,\n", "line 5: 4 cells, and the header has 3 cells", ""},
 		"no number":         {header + "one,red,a\n", `line 3, column x: not a number; if the column holds categories, list them by --categories x=a,b,c; "dptrain data describe" does, from public rows`, `the cell is "one"`},
 		"a decimal comma":   {header + "\"1,5\",red,a\n", `line 3, column x: not a plain number; say how the file writes numbers by --written x=EXAMPLE, such as 1,5 or $1.5; if the column holds categories, list them by --categories x=a,b,c`, `the cell is "1,5"`},
+		"a date":            {header + "31.12.2024,red,a\n", "line 3, column x: a date or time; have it read as days since 1970-01-01 by --written x=date, if it is written as 2024-12-31, or ignore the column by --ignore x", `the cell is "31.12.2024"`},
 		"a boolean":         {header + "True,red,a\n", "line 3, column x: true or false, and no number; list both by --categories x=false,true", `the cell is "True"`},
 		"hexadecimal":       {header + "0x1p-2,red,a\n", `line 3, column x: not a number; if the column holds categories, list them by --categories x=a,b,c; "dptrain data describe" does, from public rows`, `the cell is "0x1p-2"`},
 		"an empty cell":     {header + " ,red,a\n", "line 3, column x: no value (empty, NaN, NA or the like); give a public constant for missing ones, as in --missing x=NUMBER, or leave the row out", ""},

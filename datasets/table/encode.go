@@ -90,10 +90,10 @@ func noNumber(v cell, column string, single bool) error {
 		return v.wrong(column, "no value (empty, NaN, NA or the like); fill it in, or leave the row out")
 	case v.kind == number:
 		return v.wrong(column, "not a finite number")
-	case single && measured.MatchString(v.text):
-		return v.wrong(column, "not a plain number; say how the file writes numbers by --written %s=EXAMPLE, such as 1,5 or $1.5; if the column holds categories, list them by --categories %[1]s=a,b,c", name)
 	case single && isDate(v):
 		return v.wrong(column, "a date or time; have it read as days since 1970-01-01 by --written %s=date, if it is written as 2024-12-31, or ignore the column by --ignore %[1]s", name)
+	case single && measured.MatchString(v.text):
+		return v.wrong(column, "not a plain number; say how the file writes numbers by --written %s=EXAMPLE, such as 1,5 or $1.5; if the column holds categories, list them by --categories %[1]s=a,b,c", name)
 	case single && (strings.EqualFold(v.text, "true") || strings.EqualFold(v.text, "false")): // 1 and 0 in Parquet
 		return v.wrong(column, "true or false, and no number; list both by --categories %s=false,true", name)
 	case single:

@@ -137,10 +137,10 @@ func (f *File) pass(wanted func(name string) bool, use func(rows) error) error {
 	if changed := f.checkUnchanged(); changed != nil {
 		return changed
 	}
-	if _, option := errors.AsType[*OptionError](err); err == nil || option {
-		return err
+	if err != nil {
+		return inFile(f.path, err)
 	}
-	return inFile(f.path, err)
+	return nil
 }
 
 // call gives columns these names, where the header's differ in Unicode's form alone: in it é is one character or two.
@@ -191,8 +191,11 @@ func (f *File) rows(wanted func(name string) bool) (rows, error) {
 	}
 }
 
-// inFile adds the file to an error that doesn't name one.
+// inFile adds the file to an error that doesn't name one, unless it is about an option.
 func inFile(path string, err error) error {
+	if _, ok := errors.AsType[*OptionError](err); ok {
+		return err
+	}
 	e := *failed(err)
 	if e.File == "" {
 		e.File = path
