@@ -35,6 +35,20 @@ func said(terminal bool, args ...string) (out, complaints string, code int) {
 	return o.String(), c.String(), code
 }
 
+// Categories that are written otherwise than the model knows them would otherwise all be "*" without a word.
+func TestPredictSaysThatCategoriesAreUnlisted(t *testing.T) {
+	schema := table.Schema{
+		Label:   table.Label{Name: "y", Task: table.Regression},
+		Columns: []table.Column{{Name: "c", Categories: []string{"No", "Yes", table.All}}}, Shape: []int{3},
+	}
+	dir := writeReleased(t, release.Model{Task: release.Regression}, schema, []float32{1, 2, 3}, []float32{0})
+	for rows, want := range map[string]bool{"c\nyes\nno\nyes\n": true, "c\nYes\nno\nyes\n": false} {
+		if _, complaints, code := said(true, "predict", dir, file(t, rows)); code != term.CodeOK || strings.Contains(complaints, "nearly all cells of c are none of the model's categories") != want {
+			t.Errorf("%q: %q", rows, complaints)
+		}
+	}
+}
+
 // Predictions beyond the labels' range are clipped. Their number is private: not every standard error has it.
 func TestPredictClipsNumbers(t *testing.T) {
 	dir, rows := line(t), file(t, "x\n-3\n2\n7\n5\n")

@@ -32,7 +32,8 @@ type Samples struct {
 	// see [File.KeepGoing].
 	Bad map[int]*Error
 
-	// Clipped has the share of each column's numbers that were clipped, 0 to 1. It is as private as the rows.
+	// Clipped has the share of each column's numbers that were clipped, or of its cells that are no listed category and
+	// became [All], 0 to 1. It is as private as the rows.
 	Clipped []float64
 }
 
@@ -154,7 +155,7 @@ type columnReader struct {
 	index     map[string]int // of categories
 	other     int            // index of the category of all unlisted ones, or -1
 	words     map[string]int // that mark a missing number, in canonical form
-	beyond    int            // numbers that were clipped
+	beyond    int            // numbers that were clipped, or cells of no listed category
 }
 
 type labelReader struct {
@@ -390,7 +391,9 @@ func (e *encoder) category(c *columnReader, v cell) error {
 		at, ok = c.index[""]
 	}
 	if !ok && v.kind != none && v.kind != rawBytes {
-		at, ok = c.other, c.other >= 0
+		if at, ok = c.other, c.other >= 0; ok {
+			c.beyond++
+		}
 	}
 	if !ok {
 		return c.unknown(v)

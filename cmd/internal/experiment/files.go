@@ -218,16 +218,17 @@ func (f *ownFiles) load(ctx context.Context, d settings.Data, s Samples, progres
 	if schema.Notated() {
 		version = release.Notated
 	}
-	return loaded{units: units, train: training.Inputs(), test: test, whole: training, privateWarning: overlap, oddities: oddities(d, schema, private, rows), identity: ledger.OfFile(filepath.Base(d.Train), s.Train, content), model: release.Model{
+	return loaded{units: units, train: training.Inputs(), test: test, whole: training, privateWarning: overlap, oddities: oddities(d, schema, private, public, rows), identity: ledger.OfFile(filepath.Base(d.Train), s.Train, content), model: release.Model{
 		Version: version,
 		Shape:   schema.Shape, Vocabulary: privateTokens.size(), Outputs: schema.Outputs(), Task: string(schema.Label.Task), Classes: schema.Label.Classes, Input: input,
 	}}, nil
 }
 
 // oddities says what is odd about the private rows: many more equal ones than the share of public rows that equal one
-// of them explains, as in an oversampled file, and columns whose numbers often lie beyond the clip constants, as in
-// another unit. It is private.
-func oddities(d settings.Data, s *table.Schema, private *table.Samples, o table.Overlap) (notes []string) {
+// of them explains, as in an oversampled file, columns whose numbers often lie beyond the clip constants, as in another
+// unit, and columns whose cells are no listed category much more often than the public ones, as if written otherwise.
+// It is private.
+func oddities(d settings.Data, s *table.Schema, private, public *table.Samples, o table.Overlap) (notes []string) {
 	const muchRepeated, muchClipped = 0.1, 0.1
 	shared := float64(o.Shared) / float64(max(1, o.Public))
 	if r := o.Repeated; float64(r.Rows)/float64(private.N)-shared >= muchRepeated {
@@ -243,7 +244,17 @@ func oddities(d settings.Data, s *table.Schema, private *table.Samples, o table.
 		notes = append(notes, note)
 	}
 	for i, share := range private.Clipped {
-		if c := s.Columns[i]; share >= muchClipped {
+		c, expected := s.Columns[i], 0.0
+		if len(c.Categories) > 0 {
+			if expected = 0.8; public != nil { // without public rows a list may be meant to be short
+				expected = public.Clipped[i]
+			}
+		}
+		switch {
+		case share-expected < muchClipped:
+		case len(c.Categories) > 0:
+			notes = append(notes, fmt.Sprintf("%.0f %% of the cells of %s are none of its categories, and count as \"*\"; are they written otherwise, such as Yes for yes?", 100*share, c.Name))
+		default:
 			notes = append(notes, fmt.Sprintf("%.0f %% of the cells of %s are clipped: they lie beyond %v to %v; is the column in another unit?", 100*share, c.Name, c.Clip.Low, c.Clip.High))
 		}
 	}

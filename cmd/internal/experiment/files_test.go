@@ -6,10 +6,12 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
+	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -60,5 +62,26 @@ func TestLoadFiles(t *testing.T) {
 	}
 	if got, want := columns(l.train), "{2 [{[1 2] []} {[0 1 0 0 1 0] []}]}"; got != want || !slices.Equal(l.model.Classes, []string{"a", "b", "c"}) || l.model.Outputs != 3 {
 		t.Errorf("trained on %s of the classes %v, want %s", got, l.model.Classes, want)
+	}
+}
+
+// Categories are odd that the private file has otherwise than the public one, not those that a list leaves to "*".
+func TestOddCategories(t *testing.T) {
+	s := &table.Schema{Columns: []table.Column{{Name: "c", Categories: []string{"a", table.All}}}}
+	shares := func(unlisted float64) *table.Samples { return &table.Samples{N: 100, Clipped: []float64{unlisted}} }
+	for _, c := range []struct {
+		private float64
+		public  *table.Samples
+		want    int
+	}{
+		{1, shares(0), 1}, {.2, shares(.05), 1}, {.2, shares(.15), 0}, {.6, nil, 0}, {1, nil, 1},
+	} {
+		if got := oddities(settings.Data{}, s, shares(c.private), c.public, table.Overlap{}); len(got) != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+	d := settings.Data{Train: file(t, "c,y\nyes,1\nno,2\n"), Test: file(t, "c,y\nYes,1\nNo,2\n"), Label: "y", Categories: map[string][]string{"c": {"No", "Yes", table.All}}}
+	if got, err := loadOwn(t, d); err != nil || len(got.oddities) != 1 || !strings.HasPrefix(got.oddities[0], "100 % of the cells of c are none of its categories") {
+		t.Errorf("%q, %v", got.oddities, err)
 	}
 }

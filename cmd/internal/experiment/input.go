@@ -91,5 +91,12 @@ func (r *Released) readRows(s *table.Schema, path string, use table.Use, f Follo
 	for _, note := range file.Notes() {
 		f.Note(note)
 	}
+	if err == nil {
+		for i, share := range rows.Clipped {
+			if c := s.Columns[i]; len(c.Categories) > 0 && share > 0.9 {
+				f.Note(fmt.Sprintf("nearly all cells of %s are none of the model's categories, and count as \"*\"; are they written otherwise?", c.Name))
+			}
+		}
+	}
 	return rows, err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
@@ -219,7 +220,7 @@ func (s *File) suggestNumbers(c table.Summary, scale [2]float64, rows int) {
 	if len(c.Sentinels) > 0 {
 		s.notef("%s: %s in %s rows, far from all other values, is taken for a missing number; if it is an amount, take it out of words in missing, and clip to a range that has it", c.Name, strings.Join(c.Sentinels, " or "), release.Grouped(c.SentinelRows))
 	}
-	if i := slices.IndexFunc(c.Words, func(word string) bool { return strings.ContainsAny(word, "0123456789") }); i >= 0 {
+	if i := slices.IndexFunc(c.Words, func(word string) bool { return strings.ContainsFunc(word, unicode.IsNumber) }); i >= 0 {
 		s.notef("%s: texts such as %q in %s rows are taken for missing numbers; if they are amounts, write them as the others", c.Name, c.Words[i], release.Grouped(c.Texts))
 	}
 	if m, ok := c.SuggestedMissing(); ok {
