@@ -50,6 +50,8 @@ func openCSV(file io.Reader, comma rune, compressed bool) (rows, error) {
 	}
 	beginning, _ := in.Peek(in.Size())
 	switch {
+	case bytes.IndexByte(beginning[:min(2, len(beginning))], 0) >= 0:
+		return nil, problemf("not UTF-8, but seemingly UTF-16; save it as UTF-8")
 	case bytes.HasPrefix(beginning, []byte("PK\x03\x04")):
 		return nil, problemf("no CSV but a zip archive, as Excel's sheets are too; unpack it, or save the sheet as CSV UTF-8")
 	case bytes.HasPrefix(beginning, []byte("PAR1")):
@@ -97,8 +99,16 @@ func dialect(text []byte, comma rune) (rune, []byte) {
 		text = rest
 		header, rest, _ = bytes.Cut(text, []byte("\n"))
 	}
+	if given {
+		return comma, text
+	}
+	for _, c := range separators { // a comma may stand in a name
+		if n := width(text, c); n > 1 && n == width(rest, c) {
+			return c, text
+		}
+	}
 	for _, c := range separators {
-		if !given && bytes.ContainsRune(header, c) {
+		if bytes.ContainsRune(header, c) {
 			return c, text
 		}
 	}

@@ -193,6 +193,7 @@ func TestWrongFiles(t *testing.T) {
 		"packed":        {put(t, "x.csv.zip", "x"), ".npz; unpack it"},
 		"a sheet":       {put(t, "x.csv", "PK\x03\x04x,y\n"), "no CSV but a zip archive, as Excel's sheets are too; unpack it, or save the sheet as CSV UTF-8"},
 		"parquet":       {put(t, "x.csv", "PAR1x,y\n"), "let its name end in .parquet"},
+		"UTF-16":        {put(t, "x.csv", "x\x00,\x00y\x00\n\x00"), "not UTF-8, but seemingly UTF-16; save it as UTF-8"},
 		"Macintosh":     {put(t, "x.csv", "x,y\r1,a\r2,b\r"), "its lines end in carriage returns alone"},
 		"not packed":    {put(t, "x.csv.gz", "x,y\n1,2\n3,4\n5,6\n"), "it is damaged: gzip: invalid header"},
 		"cut short":     {put(t, "x.csv.gz", gzipped(t, "x,y\n"+strings.Repeat("1,2\n", 1000))[:40]), "the file is cut short"},

@@ -51,8 +51,8 @@
 // # Formats
 //
 // encoding/csv reads CSV in UTF-8, with or without a byte order mark, with a header line. Commas separate cells. In a
-// file whose header has semicolons and no comma, semicolons do; in a .tsv file tabs do. Both kinds of files may be
-// compressed (.csv.gz, .tsv.gz). github.com/parquet-go/parquet-go reads Parquet files whose columns are numbers,
+// file whose header has semicolons and commas at most in names, semicolons do; in a .tsv file tabs do. Both kinds of
+// files may be compressed (.csv.gz, .tsv.gz). github.com/parquet-go/parquet-go reads Parquet files whose columns are numbers,
 // booleans or text, without nesting. NPZ is an archive/zip of NPY arrays of numbers, booleans or text; our own reader
 // of NPY (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html) replaces github.com/sbinet/npyio,
 // which allocates as many values as a header claims before it reads any.

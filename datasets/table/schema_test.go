@@ -108,8 +108,8 @@ func TestMissingAndUnread(t *testing.T) {
 	}
 }
 
-// Errors name the line on which a row begins, also after a cell of two lines and an empty line. A semicolon in a header
-// with tabs is part of a name.
+// Errors name the line on which a row begins, also after a cell of two lines and an empty line. What separates no
+// cells of the first row is part of a name.
 func TestLinesAndSemicolons(t *testing.T) {
 	_, _, err := read(t, put(t, "x.csv", "n,x,y\n\"a\nb\",1,a\n\n,old,b\n"), Options{Label: "y", Ignore: []string{"n"}, Classes: []string{"a", "b"}})
 	if err == nil || !strings.Contains(err.Error(), "line 5, column x:") {
@@ -118,6 +118,17 @@ func TestLinesAndSemicolons(t *testing.T) {
 	s, got, err := read(t, put(t, "x.tsv", "a;b\ty\n1\t0\n2\t1\n"), Options{Label: "y"})
 	if err != nil || s.Columns[0].Name != "a;b" || !slices.Equal(got.Values, []float32{1, 2}) {
 		t.Errorf("%+v, %+v, %v", s, got, err)
+	}
+	for name, text := range map[string]string{
+		"height, cm":  "height, cm\ty\n1\t0\n2\t1\n",
+		"height, in":  "\"height, in\";y\n1;0\n2;1\n",
+		"a\tb":        "a\tb,y\n1,0\n2,1\n",
+		"from; to, m": "\"from; to, m\",y\n1,0\n2,1\n",
+	} {
+		s, got, err := read(t, put(t, "x.csv", text), Options{Label: "y"})
+		if err != nil || s.Columns[0].Name != name || !slices.Equal(got.Values, []float32{1, 2}) {
+			t.Errorf("%q: %+v, %+v, %v", text, s, got, err)
+		}
 	}
 }
 
