@@ -249,6 +249,10 @@ func farOut(c table.Summary) string {
 
 func (s *File) suggestCategories(c table.Summary) {
 	s.noteAlike(c)
+	const few = 10
+	if c.Texts > 0 && len(c.Categories) > few && !strings.ContainsFunc(strings.Join(c.Categories, ""), unicode.IsLetter) {
+		s.notef("%s: %d different numbers and texts such as %q are taken for categories; if they are amounts, write all of them as numbers", c.Name, len(c.Categories), c.Text)
+	}
 	list := slices.Clone(c.Categories)
 	var remarks []string
 	if c.Missing > 0 || s.gaps {

@@ -126,9 +126,9 @@ func TestSuggestedSettingsReadTheTable(t *testing.T) {
 
 // Notes say what a person should decide. Columns that nothing is learned from are listed with the reasons.
 func TestNotes(t *testing.T) {
-	text := "patient,sex,bmi,case,a\x1b,when,code,crp,y\n"
+	text := "patient,sex,bmi,case,a\x1b,when,code,crp,change,y\n"
 	for i := range 40 {
-		text += fmt.Sprintf("p%d,%s,%s,%d,%q,2024-01-%02d,%03d,%s,%s\n", i/2, []string{"F", "M", "f", "m"}[i%4], []string{"-9999", "21.5", "30", "25.5"}[min(i%20, 3)], 712345+i*i*7919%61001, "x, y: z", 1+i%28, i%3, []string{"<0.5", "0.7", "1.25", "3.1"}[i%4], []string{"no", "yes"}[i%2])
+		text += fmt.Sprintf("p%d,%s,%s,%d,%q,2024-01-%02d,%03d,%s,%s,%s\n", i/2, []string{"F", "M", "f", "m"}[i%4], []string{"-9999", "21.5", "30", "25.5"}[min(i%20, 3)], 712345+i*i*7919%61001, "x, y: z", 1+i%28, i%3, []string{"<0.5", "0.7", "1.25", "3.1"}[i%4], fmt.Sprintf([]string{"(%d)", "%d"}[i%2], i%12), []string{"no", "yes"}[i%2])
 	}
 	path := filepath.Join(t.TempDir(), "x.csv")
 	file, err := written(path, text)
@@ -144,14 +144,14 @@ func TestNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "patient (says whose a row is), a  (always the same), when (dates or times); 5 of 8 columns are learned from"; s.LeftOut != want {
+	if want := "patient (says whose a row is), a  (always the same), when (dates or times); 6 of 9 columns are learned from"; s.LeftOut != want {
 		t.Errorf("left out: %s", s.LeftOut)
 	}
 	written, err := s.YAML()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"sex: F and f look like one", "bmi: -9999 in 2 rows, far from all other values, is taken", "case: named or written as ids are", `crp: texts such as "<0.5" in 10 rows are taken for missing`} {
+	for _, want := range []string{"sex: F and f look like one", "bmi: -9999 in 2 rows, far from all other values, is taken", "case: named or written as ids are", `crp: texts such as "<0.5" in 10 rows are taken for missing`, `change: 12 different numbers and texts such as "(0)" are`} {
 		if !slices.ContainsFunc(s.Notes, func(note string) bool { return strings.HasPrefix(note, want) }) || !strings.Contains(written, "\n# "+want) {
 			t.Errorf("%q isn't noted: %q", want, s.Notes)
 		}
