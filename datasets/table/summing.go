@@ -192,11 +192,12 @@ func sentinels(sorted []float64) (marks, others []float64) {
 }
 
 // far reports whether a number is further from all sorted others than they are from each other, and is not of their
-// tail. Where that is three times as long as the other side of their median, or the median is at an end, it must be
-// written as a mark, as -1 or 999.
+// tail. Where that is three times as long as the other side of their median, or the median is at an end, or where the
+// number isn't four times as far, as 16 after 2, 4 and 8, it must be written as a mark, as -1 or 999.
 func far(x float64, others []float64) bool {
 	low, high := others[0], others[len(others)-1]
-	if max(low-x, x-high) <= high-low || low == high {
+	gap := max(low-x, x-high)
+	if gap <= high-low || low == high {
 		return false
 	}
 	median := others[(len(others)-1)/2]
@@ -205,7 +206,7 @@ func far(x float64, others []float64) bool {
 		near, opposite = opposite, near
 	}
 	return x < 0 && low >= 0 || math.Abs(x) > 9 && strings.Trim(decimal(math.Abs(x)), "9") == "" ||
-		0 < near && near <= 3*opposite
+		0 < near && near <= 3*opposite && gap > 4*(high-low)
 }
 
 // sortTexts sorts by number if all texts are numbers, else as text.
