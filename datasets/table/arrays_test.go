@@ -61,7 +61,7 @@ func TestOddArrays(t *testing.T) {
 		}
 	}
 	_, err = Infer(open(t, path), Options{Label: "y", Ignore: []string{"day"}, Missing: map[string]Missing{"z": {Indicator: true}}})
-	if err == nil || !strings.HasPrefix(err.Error(), "missing: z has shape [2]") { // of the options, not of a damaged file
+	if err == nil || !strings.HasPrefix(err.Error(), "missing: z has shape [2]") { // not damaged
 		t.Error(err)
 	}
 	o = Options{Label: "y", Columns: []string{"x[0]", "x[1]", "z"}, Ignore: []string{"day", "names", "odd", "size"}}

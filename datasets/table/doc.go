@@ -52,10 +52,10 @@
 //
 // encoding/csv reads CSV in UTF-8, with or without a byte order mark, with a header line. Commas separate cells. In a
 // file whose header has semicolons and commas at most in names, semicolons do; in a .tsv file tabs do. Both kinds of
-// files may be compressed (.csv.gz, .tsv.gz). github.com/parquet-go/parquet-go reads Parquet files whose columns are numbers,
-// booleans or text, without nesting. NPZ is an archive/zip of NPY arrays of numbers, booleans or text; our own reader
-// of NPY (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html) replaces github.com/sbinet/npyio,
-// which allocates as many values as a header claims before it reads any.
+// files may be compressed (.csv.gz, .tsv.gz). github.com/parquet-go/parquet-go reads Parquet files whose columns are
+// numbers, booleans or text, without nesting. NPZ is an archive/zip of NPY arrays of numbers, booleans or text; our own
+// reader of NPY (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html) replaces
+// github.com/sbinet/npyio, which allocates as many values as a header claims before it reads any.
 //
 // No row of a damaged file may be lost without an error, since the guarantee covers every row. So the numbers of
 // rows that a Parquet file states in several places must agree, and each array of an NPZ file must have exactly the

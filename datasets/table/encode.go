@@ -24,6 +24,9 @@ func (e *encoder) numbers(c *columnReader, cells []cell) error {
 		if c.missing(v) {
 			x, ok, gap = c.Missing.Fill, true, true
 		}
+		if !ok && c.Written == asDate && v.kind == text && !v.missing() {
+			return v.wrong(c.Name, "no date as 2024-12-31; write it so, or ignore the column by --ignore %s", flagList([]string{c.Name}))
+		}
 		if !ok && c.Written != "" && v.kind == text && !v.missing() {
 			return v.wrong(c.Name, "not written as %s, as the settings or the public file say; write it so, or say how numbers are written by --written %s=EXAMPLE, with a decimal sign as in 1,5", c.Written, shellWord(c.Name))
 		}

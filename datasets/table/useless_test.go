@@ -250,3 +250,10 @@ func TestAdviceIsShellWords(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestDatesOfAnotherForm(t *testing.T) {
+	_, _, err := read(t, put(t, "x.csv", "day,y\n02.01.2024,a\n03.01.2024,b\n"), Options{Label: "y", Written: map[string]string{"day": "date"}})
+	if err == nil || !strings.Contains(err.Error(), "column day: no date as 2024-12-31; write it so, or ignore the column by --ignore day") {
+		t.Error(err)
+	}
+}

@@ -61,7 +61,7 @@ func TestVerdictOfARareClass(t *testing.T) {
 		{scores.Classification{AUC: .55, LogLoss: .02}, "", "the model is no better than one answer"}, // chance
 		{scores.Classification{AUC: .85, LogLoss: .03}, "", "the model is no better than one answer"},
 		{scores.Classification{AUC: .85, LogLoss: .03}, settings.MetricAUC, ""},
-		{scores.Classification{AUC: .85, LogLoss: .02}, settings.MetricAUC, "no row's probability of yes reaches one half; but"}, // evaluate shows an F1 of 0
+		{scores.Classification{AUC: .85, LogLoss: .02}, settings.MetricAUC, "no row's probability of yes reaches one half; but"},
 		{scores.Classification{AUC: .85, LogLoss: .02, Counts: []train.ClassCounts{{}, {Predicted: 2}}}, settings.MetricAUC, ""},
 	} {
 		p := Plan{data: &loaded{test: test, model: release.Model{Classes: []string{"no", "yes"}}}, Samples: Samples{Test: 1000}, tune: true}
