@@ -36,7 +36,7 @@ func newNotation(example string) (*notation, bool) {
 			n.decimal = ','
 		}
 	}
-	return n, ok
+	return n, ok && before != "(" && after != "-" // which may be minuses
 }
 
 func notationOf(written string) *notation {
@@ -81,6 +81,7 @@ const (
 // affixes cuts a text into its number, from the first digit to the last with sign and decimal sign, and what stands
 // before and after it. The minus of -$5 is the number's.
 func affixes(s string) (before, core, after string) {
+	s = strings.ReplaceAll(s, "\u2212", "-")
 	first, last := strings.IndexAny(s, numerals), strings.LastIndexAny(s, numerals)+1
 	if first < 0 {
 		return s, "", ""

@@ -28,6 +28,8 @@ func TestNotations(t *testing.T) {
 		"apostrophes":          {"1'234.5\n7", "", []float32{1234.5, 7}, "1.5"},
 		"percent":              {"48,1%\n50 %", "", []float32{48.1, 50}, "1,5%"},
 		"currency":             {"€ 12,50\n€1.250,00\n-€3,5\n€ -3,5", "", []float32{12.5, 1250, -3.5, -3.5}, "€1,5"},
+		"typographic minuses":  {"x,y\n\u22121.5,1\n2,0", "", []float32{-1.5, 2}, "1.5"},
+		"accountants' minuses": {"(18)\n2", "(18)", nil, `written: x: "(18)"; want a number`},
 		"two minuses":          {"€ 12,50\n€ 2\n-€ -3,5", "", nil, "line 4, column x: not written as €1,5"},
 		"a unit":               {"144.4 mmHg\n99 mmHg", "", []float32{144.4, 99}, "1.5 mmHg"},
 		"two units":            {"144.4 mmHg\n19 kPa", "", nil, "not a plain number"},
