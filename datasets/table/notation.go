@@ -57,7 +57,7 @@ func (n *notation) cell(v cell) cell {
 	return cell{kind: number, number: x, text: v.text}
 }
 
-var dateLayouts = []string{time.DateOnly, time.DateTime, "2006-01-02T15:04:05", time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04"}
+var dateLayouts = []string{time.DateOnly, time.DateTime, "2006-01-02T15:04:05", time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07", "2006-01-02 15:04"}
 
 func (n *notation) value(s string) (float64, bool) {
 	if n.date {

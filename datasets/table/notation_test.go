@@ -30,6 +30,11 @@ func TestNotations(t *testing.T) {
 		"currency":             {"€ 12,50\n€1.250,00\n-€3,5\n€ -3,5", "", []float32{12.5, 1250, -3.5, -3.5}, "€1,5"},
 		"typographic minuses":  {"x,y\n\u22121.5,1\n2,0", "", []float32{-1.5, 2}, "1.5"},
 		"accountants' minuses": {"(18)\n2", "(18)", nil, `written: x: "(18)"; want a number`},
+		"minus, thousands":     {"-1.234,5\n,5\n22", "", []float32{-1234.5, 0.5, 22}, "1,5"},
+		"groups of four":       {"1234.567,8\n1,5\n2", "1,5", nil, "line 2, column x: not written as 1,5"},
+		"a group of zeros":     {"012.345,5\n1,5", "1,5", nil, "line 2, column x: not written as 1,5"},
+		"two currencies":       {"$1.50\n€2.50", "$1.5", nil, "line 3, column x: not written as $1.5"},
+		"moments of duckdb":    {"1970-01-02 12:00:00+00:00\n1970-01-02 14:00:00+02\n1970-01-02 00:00", "date", []float32{1.5, 1.5, 1}, "date"},
 		"two minuses":          {"€ 12,50\n€ 2\n-€ -3,5", "", nil, "line 4, column x: not written as €1,5"},
 		"a unit":               {"144.4 mmHg\n99 mmHg", "", []float32{144.4, 99}, "1.5 mmHg"},
 		"two units":            {"144.4 mmHg\n19 kPa", "", nil, "not a plain number"},
@@ -115,7 +120,7 @@ func TestHabits(t *testing.T) {
 		}
 		o := Options{Label: "y", Categories: map[string][]string{"c": cells}}
 		d, err := open(t, put(t, "x.csv", text)).Describe(Options{})
-		if numbers := column == "1.,2."; err != nil || d.Columns[1].Numbers != numbers || !slices.Equal(d.Columns[1].Categories, cells) && !slices.Equal(d.Columns[1].Categories, []string{cells[1], cells[0]}) {
+		if numbers := column == "1.,2."; err != nil || !d.Columns[0].Numbers || d.Columns[1].Numbers != numbers || !slices.Equal(d.Columns[1].Categories, cells) && !slices.Equal(d.Columns[1].Categories, []string{cells[1], cells[0]}) {
 			t.Errorf("%s: %+v, %v", column, d.Columns, err)
 		}
 		if s, got, err := read(t, put(t, "x.csv", text), o); err != nil || got.Values[1] != 1 || s.Columns[0].Written != "1,5" {
