@@ -3,11 +3,7 @@ package kernel
 import "math"
 
 // Add computes dst[i] = a[i] + b[i].
-func Add(dst, a, b []float32) {
-	checkLength("Add", "a", len(a), len(dst))
-	checkLength("Add", "b", len(b), len(dst))
-	active.add(dst, a, b)
-}
+func Add(dst, a, b []float32) { binary("Add", active.add, dst, a, b) }
 
 func addPlain(dst, a, b []float32) {
 	for i := range dst {
@@ -16,11 +12,7 @@ func addPlain(dst, a, b []float32) {
 }
 
 // Sub computes dst[i] = a[i] − b[i].
-func Sub(dst, a, b []float32) {
-	checkLength("Sub", "a", len(a), len(dst))
-	checkLength("Sub", "b", len(b), len(dst))
-	active.sub(dst, a, b)
-}
+func Sub(dst, a, b []float32) { binary("Sub", active.sub, dst, a, b) }
 
 func subPlain(dst, a, b []float32) {
 	for i := range dst {
@@ -29,11 +21,7 @@ func subPlain(dst, a, b []float32) {
 }
 
 // Mul computes dst[i] = a[i]·b[i].
-func Mul(dst, a, b []float32) {
-	checkLength("Mul", "a", len(a), len(dst))
-	checkLength("Mul", "b", len(b), len(dst))
-	active.mul(dst, a, b)
-}
+func Mul(dst, a, b []float32) { binary("Mul", active.mul, dst, a, b) }
 
 func mulPlain(dst, a, b []float32) {
 	for i := range dst {
@@ -42,11 +30,7 @@ func mulPlain(dst, a, b []float32) {
 }
 
 // Div computes dst[i] = a[i]/b[i].
-func Div(dst, a, b []float32) {
-	checkLength("Div", "a", len(a), len(dst))
-	checkLength("Div", "b", len(b), len(dst))
-	active.div(dst, a, b)
-}
+func Div(dst, a, b []float32) { binary("Div", active.div, dst, a, b) }
 
 func divPlain(dst, a, b []float32) {
 	for i := range dst {
@@ -55,10 +39,7 @@ func divPlain(dst, a, b []float32) {
 }
 
 // AddScalar computes dst[i] = a[i] + s.
-func AddScalar(dst, a []float32, s float32) {
-	checkLength("AddScalar", "a", len(a), len(dst))
-	active.addScalar(dst, a, s)
-}
+func AddScalar(dst, a []float32, s float32) { scalar("AddScalar", active.addScalar, dst, a, s) }
 
 func addScalarPlain(dst, a []float32, s float32) {
 	for i := range dst {
@@ -67,10 +48,7 @@ func addScalarPlain(dst, a []float32, s float32) {
 }
 
 // MulScalar computes dst[i] = a[i]·s.
-func MulScalar(dst, a []float32, s float32) {
-	checkLength("MulScalar", "a", len(a), len(dst))
-	active.mulScalar(dst, a, s)
-}
+func MulScalar(dst, a []float32, s float32) { scalar("MulScalar", active.mulScalar, dst, a, s) }
 
 func mulScalarPlain(dst, a []float32, s float32) {
 	for i := range dst {
@@ -80,8 +58,7 @@ func mulScalarPlain(dst, a []float32, s float32) {
 
 // SubFromScalar computes dst[i] = s − a[i].
 func SubFromScalar(dst, a []float32, s float32) {
-	checkLength("SubFromScalar", "a", len(a), len(dst))
-	active.subFromScalar(dst, a, s)
+	scalar("SubFromScalar", active.subFromScalar, dst, a, s)
 }
 
 func subFromScalarPlain(dst, a []float32, s float32) {
@@ -91,10 +68,7 @@ func subFromScalarPlain(dst, a []float32, s float32) {
 }
 
 // DivScalarBy computes dst[i] = s/a[i].
-func DivScalarBy(dst, a []float32, s float32) {
-	checkLength("DivScalarBy", "a", len(a), len(dst))
-	active.divScalarBy(dst, a, s)
-}
+func DivScalarBy(dst, a []float32, s float32) { scalar("DivScalarBy", active.divScalarBy, dst, a, s) }
 
 func divScalarByPlain(dst, a []float32, s float32) {
 	for i := range dst {
@@ -109,11 +83,7 @@ func Reciprocal(dst, a []float32) {
 }
 
 // MulAdd computes dst[i] += a[i]·b[i]; product and sum are each rounded.
-func MulAdd(dst, a, b []float32) {
-	checkLength("MulAdd", "a", len(a), len(dst))
-	checkLength("MulAdd", "b", len(b), len(dst))
-	active.mulAdd(dst, a, b)
-}
+func MulAdd(dst, a, b []float32) { binary("MulAdd", active.mulAdd, dst, a, b) }
 
 func mulAddPlain(dst, a, b []float32) {
 	for i := range dst {
@@ -122,10 +92,7 @@ func mulAddPlain(dst, a, b []float32) {
 }
 
 // Square computes dst[i] = a[i]².
-func Square(dst, a []float32) {
-	checkLength("Square", "a", len(a), len(dst))
-	active.square(dst, a)
-}
+func Square(dst, a []float32) { unary("Square", active.square, dst, a) }
 
 func squarePlain(dst, a []float32) {
 	for i := range dst {
@@ -134,10 +101,7 @@ func squarePlain(dst, a []float32) {
 }
 
 // Neg computes dst[i] = −a[i].
-func Neg(dst, a []float32) {
-	checkLength("Neg", "a", len(a), len(dst))
-	active.neg(dst, a)
-}
+func Neg(dst, a []float32) { unary("Neg", active.neg, dst, a) }
 
 func negPlain(dst, a []float32) {
 	for i := range dst {
@@ -146,10 +110,7 @@ func negPlain(dst, a []float32) {
 }
 
 // Abs computes dst[i] = |a[i]|.
-func Abs(dst, a []float32) {
-	checkLength("Abs", "a", len(a), len(dst))
-	active.abs(dst, a)
-}
+func Abs(dst, a []float32) { unary("Abs", active.abs, dst, a) }
 
 func absPlain(dst, a []float32) {
 	for i := range dst {
@@ -158,10 +119,7 @@ func absPlain(dst, a []float32) {
 }
 
 // Sqrt computes dst[i] = √a[i], correctly rounded; NaN below zero.
-func Sqrt(dst, a []float32) {
-	checkLength("Sqrt", "a", len(a), len(dst))
-	active.sqrt(dst, a)
-}
+func Sqrt(dst, a []float32) { unary("Sqrt", active.sqrt, dst, a) }
 
 func sqrtPlain(dst, a []float32) {
 	for i := range dst {

@@ -1,11 +1,7 @@
 package kernel
 
 // Larger computes dst[i] = max(a[i], b[i]), which is NaN if one of them is, and 0 for 0 and −0.
-func Larger(dst, a, b []float32) {
-	checkLength("Larger", "a", len(a), len(dst))
-	checkLength("Larger", "b", len(b), len(dst))
-	active.larger(dst, a, b)
-}
+func Larger(dst, a, b []float32) { binary("Larger", active.larger, dst, a, b) }
 
 func largerPlain(dst, a, b []float32) {
 	for i := range dst {
@@ -14,11 +10,7 @@ func largerPlain(dst, a, b []float32) {
 }
 
 // Smaller computes dst[i] = min(a[i], b[i]), which is NaN if one of them is, and −0 for 0 and −0.
-func Smaller(dst, a, b []float32) {
-	checkLength("Smaller", "a", len(a), len(dst))
-	checkLength("Smaller", "b", len(b), len(dst))
-	active.smaller(dst, a, b)
-}
+func Smaller(dst, a, b []float32) { binary("Smaller", active.smaller, dst, a, b) }
 
 func smallerPlain(dst, a, b []float32) {
 	for i := range dst {
@@ -27,11 +19,7 @@ func smallerPlain(dst, a, b []float32) {
 }
 
 // AtLeast computes dst[i] = 1 where a[i] ≥ b[i] and 0 elsewhere.
-func AtLeast(dst, a, b []float32) {
-	checkLength("AtLeast", "a", len(a), len(dst))
-	checkLength("AtLeast", "b", len(b), len(dst))
-	active.atLeast(dst, a, b)
-}
+func AtLeast(dst, a, b []float32) { binary("AtLeast", active.atLeast, dst, a, b) }
 
 func atLeastPlain(dst, a, b []float32) {
 	for i := range dst {
@@ -45,8 +33,7 @@ func atLeastPlain(dst, a, b []float32) {
 
 // LargerScalar computes dst[i] = max(a[i], s), as [Larger] does.
 func LargerScalar(dst, a []float32, s float32) {
-	checkLength("LargerScalar", "a", len(a), len(dst))
-	active.largerScalar(dst, a, s)
+	scalar("LargerScalar", active.largerScalar, dst, a, s)
 }
 
 func largerScalarPlain(dst, a []float32, s float32) {
@@ -57,8 +44,7 @@ func largerScalarPlain(dst, a []float32, s float32) {
 
 // SmallerScalar computes dst[i] = min(a[i], s), as [Smaller] does.
 func SmallerScalar(dst, a []float32, s float32) {
-	checkLength("SmallerScalar", "a", len(a), len(dst))
-	active.smallerScalar(dst, a, s)
+	scalar("SmallerScalar", active.smallerScalar, dst, a, s)
 }
 
 func smallerScalarPlain(dst, a []float32, s float32) {
@@ -69,8 +55,7 @@ func smallerScalarPlain(dst, a []float32, s float32) {
 
 // AtLeastScalar computes dst[i] = 1 where a[i] ≥ s and 0 elsewhere.
 func AtLeastScalar(dst, a []float32, s float32) {
-	checkLength("AtLeastScalar", "a", len(a), len(dst))
-	active.atLeastScalar(dst, a, s)
+	scalar("AtLeastScalar", active.atLeastScalar, dst, a, s)
 }
 
 func atLeastScalarPlain(dst, a []float32, s float32) {
@@ -85,8 +70,7 @@ func atLeastScalarPlain(dst, a []float32, s float32) {
 
 // AtMostScalar computes dst[i] = 1 where a[i] ≤ s and 0 elsewhere.
 func AtMostScalar(dst, a []float32, s float32) {
-	checkLength("AtMostScalar", "a", len(a), len(dst))
-	active.atMostScalar(dst, a, s)
+	scalar("AtMostScalar", active.atMostScalar, dst, a, s)
 }
 
 func atMostScalarPlain(dst, a []float32, s float32) {

@@ -32,3 +32,19 @@ func tooLarge(kernel, argument string, got, want int) {
 func tooSmall(kernel, what, argument string, got, least int) {
 	panic(fmt.Sprintf("kernel: %s: "+what+" is %d, want at least %d", kernel, argument, got, least))
 }
+
+func unary(kernel string, do func(dst, a []float32), dst, a []float32) {
+	checkLength(kernel, "a", len(a), len(dst))
+	do(dst, a)
+}
+
+func scalar(kernel string, do func(dst, a []float32, s float32), dst, a []float32, s float32) {
+	checkLength(kernel, "a", len(a), len(dst))
+	do(dst, a, s)
+}
+
+func binary(kernel string, do func(dst, a, b []float32), dst, a, b []float32) {
+	checkLength(kernel, "a", len(a), len(dst))
+	checkLength(kernel, "b", len(b), len(dst))
+	do(dst, a, b)
+}

@@ -4,28 +4,19 @@ import "math"
 
 // Exp computes dst[i] = exp(a[i]). The fast forms are within 1.1 units in the last place: the worst over
 // every float32 is 1.01.
-func Exp(dst, a []float32) {
-	checkLength("Exp", "a", len(a), len(dst))
-	active.exp(dst, a)
-}
+func Exp(dst, a []float32) { unary("Exp", active.exp, dst, a) }
 
 func expPlain(dst, a []float32) { through64(dst, a, math.Exp) }
 
 // Tanh computes dst[i] = tanh(a[i]). The fast forms are within 2.5 units in the last place: the worst over
 // every float32 is 2.42.
-func Tanh(dst, a []float32) {
-	checkLength("Tanh", "a", len(a), len(dst))
-	active.tanh(dst, a)
-}
+func Tanh(dst, a []float32) { unary("Tanh", active.tanh, dst, a) }
 
 func tanhPlain(dst, a []float32) { through64(dst, a, math.Tanh) }
 
 // Sigmoid computes dst[i] = 1/(1 + exp(−a[i])). The fast forms are within 2.5 units in the last place: the
 // worst over every float32 is 2.40.
-func Sigmoid(dst, a []float32) {
-	checkLength("Sigmoid", "a", len(a), len(dst))
-	active.sigmoid(dst, a)
-}
+func Sigmoid(dst, a []float32) { unary("Sigmoid", active.sigmoid, dst, a) }
 
 func sigmoidPlain(dst, a []float32) {
 	through64(dst, a, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) })
@@ -33,10 +24,7 @@ func sigmoidPlain(dst, a []float32) {
 
 // Log computes dst[i] = ln a[i], −Inf at zero and NaN below. The fast forms are within 0.9 units in the
 // last place: the worst over every float32 is 0.83.
-func Log(dst, a []float32) {
-	checkLength("Log", "a", len(a), len(dst))
-	active.log(dst, a)
-}
+func Log(dst, a []float32) { unary("Log", active.log, dst, a) }
 
 func logPlain(dst, a []float32) { through64(dst, a, math.Log) }
 
