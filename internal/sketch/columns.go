@@ -95,8 +95,8 @@ const surprising = 5
 // however many rows have a value. Counts of the same rows deviate less, by a factor 1-f for sets of one size that share
 // a fraction f, and (1-f)/(1+f) for a set and a fraction f of it. The sum over buckets tells the two apart if there are
 // 50 different values, or 25 that hardly come twice. No bucket adds more than four standard deviations, which chance
-// does in one of 100, so that a value that became another one, as missing ones that were filled in, doesn't outweigh all
-// others.
+// does in one of 100, so that a value that became another one, as missing ones that were filled in, doesn't outweigh
+// all others.
 func (s Sketch) Alike(o Sketch) bool {
 	p := float64(s.rows) / float64(s.rows+o.rows)
 	for _, a := range s.columns {

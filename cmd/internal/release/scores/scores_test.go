@@ -66,8 +66,8 @@ func TestThreshold(t *testing.T) {
 }
 
 // A model ranks if it has a lower log loss than the classes' shares, and an order that chance doesn't explain: of 2 and
-// 8 samples the AUC has a standard deviation of √(11/192), about .24, so .98 is just beyond chance; of three classes with
-// 9 each √(28/1944), .12.
+// 8 samples the AUC has a standard deviation of √(11/192), about .24, so .98 is just beyond chance; of three classes
+// with 9 each √(28/1944), .12.
 func TestRanks(t *testing.T) {
 	counts, three := []train.ClassCounts{{Samples: 8}, {Samples: 2}}, []train.ClassCounts{{Samples: 9}, {Samples: 9}, {Samples: 9}, {}}
 	for _, c := range []struct {
