@@ -137,7 +137,7 @@ func TestColumnsAreReadAsWritten(t *testing.T) {
 			got := fmt.Sprintf("%q", c.Categories)
 			if c.Clip != nil {
 				got = fmt.Sprintf("number %v %v", c.Clip.Low, c.Clip.High)
-				if low, high := c.Scale.apply(c.Clip.Low), c.Scale.apply(c.Clip.High); math.Abs(low+1.73) > 0.05 || math.Abs(high-1.73) > 0.05 {
+				if low, high := c.Scale.apply(c.Clip.Low), c.Scale.apply(c.Clip.High); math.Abs(low+1.73) > 0.06 || math.Abs(high-1.73) > 0.06 {
 					t.Fatalf("%s: the range becomes %v to %v", c.Name, low, high)
 				}
 			}
