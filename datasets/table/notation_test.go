@@ -41,7 +41,11 @@ func TestNotations(t *testing.T) {
 		"Excel's texts":        {"=(\"144.4\")\n=(\"7\")", "", []float32{144.4, 7}, `=("1.5")`},
 		"unquoted ones":        {"x,y\n=\"144.4\",1\n=\"7\",0", "", []float32{144.4, 7}, `="1.5"`},
 		"an open quote":        {"x,y\n=\"1\",1\n2,\"0\n3,1", "", nil, "line 3: cell 2 has several lines"},
-		"dates":                {"1970-01-03\n1970-01-02T12:00:00Z", "date", []float32{2, 1.5}, "date"},
+		"dates":                {"1970-01-03\n1970-01-02T12:00:00Z\n1970-01-02 12:00:00+00:00", "date", []float32{2, 1.5, 1.5}, "date"},
+		"below zero":           {"-1.234,5\n,5", "", []float32{-1234.5, 0.5}, "1,5"},
+		"no group of zero":     {"0,123\n1", "1.5", nil, "line 2, column x: not written as 1.5"},
+		"no group of four":     {"1\n1234,567", "1.5", nil, "line 3, column x: not written as 1.5"},
+		"another currency":     {"$1.5\n€2.5", "$1.5", nil, "line 3, column x: not written as $1.5"},
 		"commas and points":    {"1,5\n1.5", "", nil, `such as "1,5", whose sign`},
 		"American":             {"x,y\n\"$1,234.50\",1\n$7,0", "", []float32{1234.5, 7}, "$1.5"},
 		"American thousands":   {"x,y\n\"1,234\",1\n365,0", "", nil, `not a plain number; say how the file writes numbers by --written x=EXAMPLE`},
@@ -109,6 +113,11 @@ func TestHabits(t *testing.T) {
 		}
 		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, column := range []string{All, "y"} {
+		if err := (Options{Label: "y", Written: map[string]string{column: asDate}}).Validate(); err == nil {
+			t.Errorf("dates in %s", column)
 		}
 	}
 	// What is no amount is read as before: lists, codes, sizes, addresses.
