@@ -28,9 +28,9 @@ func TestReadTakesVersions1To3(t *testing.T) {
 		{`"version": 2, "temperature": -3`, 0, "temperature -3, want a number above 0"},
 		{`"version": 2, "temperature": 1e999`, 0, "cannot unmarshal number"},
 		{`"version": 1, "temperature": 2`, 0, "version 1 has no temperature"},
+		{`"version": 1, "temperature": 0.5`, 0, "version 1 has no temperature"},
 		{`"version": 2, "classes": ["a"]`, 0, "2 outputs and 1 classes"},
 		{`"version": 2, "classes": ["a", "b", "c"]`, 0, "2 outputs and 3 classes"},
-		{`"version": 1, "temperature": 0.5`, 0, "version 1 has no temperature"},
 		{`"version": 0`, 0, "version 0, and this dptrain reads versions 1 to 3"},
 		{`"version": 4`, 0, "version 4, and this dptrain reads versions 1 to 3"},
 	} {
@@ -80,40 +80,6 @@ func TestValuesAreTheNetworks(t *testing.T) {
 		}
 		if _, err := m.Values(network, change(&m, all)); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)
-		}
-	}
-}
-
-// A released model has a version that says what its readers must know, and is refused if its parameters are another
-// file's. A model of an earlier dptrain has no checksum.
-func TestFilesBelongTogether(t *testing.T) {
-	for _, version := range []int{0, Notated} {
-		dir := t.TempDir()
-		files, err := Model{Version: version, Outputs: 2, Task: Classification}.Files([]safetensors.Tensor{{Name: "a", Shape: []int{1}, Data: []float32{1}}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		other, err := safetensors.Encode([]safetensors.Tensor{{Name: "a", Shape: []int{1}, Data: []float32{2}}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		put := func(name string, content []byte) {
-			if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		put(modelFile, files[modelFile])
-		put(parametersFile, files[parametersFile])
-		if m, _, err := Read(dir); err != nil || m.Version != max(2, version) {
-			t.Errorf("version %d: %d, %v", version, m.Version, err)
-		}
-		put(parametersFile, other)
-		if _, _, err := Read(dir); !errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), "SHA-256 differ") {
-			t.Errorf("other parameters: %v", err)
-		}
-		put(modelFile, []byte(`{"version": 2, "outputs": 2, "task": "classification"}`))
-		if _, _, err := Read(dir); err != nil {
-			t.Errorf("no checksum: %v", err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -34,6 +35,26 @@ func TestReleasedTemperature(t *testing.T) {
 		if m, _, err := released.Read(dir); err != nil || m.Temperature != want {
 			t.Errorf("%v is read as %v, %v", temperature, m.Temperature, err)
 		}
+		// Older files have no checksum, and parameters of another release have another one.
+		sum := regexp.MustCompile(`,\s*"parameters_sha256": "[^"]*`)
+		for change, wrong := range map[string]string{"": "", `, "parameters_sha256": "00`: "their SHA-256 differ"} {
+			if change == "" {
+				change = `, "features_of": "`
+			}
+			if err := os.WriteFile(filepath.Join(dir, "model.json"), sum.ReplaceAll(text, []byte(change)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := released.Read(dir); (wrong == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), wrong) {
+				t.Errorf("%s: %v", change, err)
+			}
+		}
+	}
+	dir := t.TempDir() // numbers in text take version 3
+	if err := (Release{Model: Model{Version: released.Notated, Outputs: 2, Task: Classification}}).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if m, _, err := released.Read(dir); err != nil || m.Version != released.Notated {
+		t.Errorf("version %d, %v", m.Version, err)
 	}
 	for _, temperature := range []float64{-1, math.NaN(), math.Inf(1)} {
 		if err := (Release{Model: Model{Temperature: temperature}}).Write(t.TempDir()); err == nil || !strings.Contains(err.Error(), "temperature") {
