@@ -61,12 +61,16 @@ func TestHeldOutScores(t *testing.T) {
 	mean := 0.5 - (1.5-math.Log(4./3)/8-math.Log(4)/8-1)/1.5
 	// The grid moves each sample's count by at most half of 2^-10, 8 nats of which are .004.
 	if got, released := l.noisyScore(outputs, 6, stream), must(l.Release(outputs, 6, Key{1})); math.Abs(got+8*mean) > 0.008 || math.Abs(released.Score+8*mean) > 0.008 ||
-		math.Abs(released.Constant-(2*math.Log(2./3)+math.Log(1./3))/3) > 1e-12 || l.Metric() != NegativeLogLoss {
+		math.Abs(released.Constant-(2*math.Log(2./3)+math.Log(1./3))/3) > 1e-12 || released.Interval[0] >= released.Score || released.Interval[1] <= released.Score || l.Metric() != NegativeLogLoss {
 		t.Errorf("score %v, released %+v, want %v and the constant of shares 1/3 and 2/3", got, released, -8*mean)
 	}
 	l, err = NewHeldOut(classesOf(t, 0, 1, 2, 1, 0, 2), []int32{1, 3}, HeldOutSettings{Rate: 0.25, NoiseMultiplier: quiet, LogLoss: true})
 	if one := must(l.Release(outputs[:6], 6, Key{1})); err != nil || one.Constant != 0 || math.Signbit(one.Constant) {
 		t.Errorf("one class: %v, %v; want a constant of 0, and not of -0", one.Constant, err)
+	}
+	// A noisy sum below 0 is no share, and a share below e^-8 loses 8.
+	if a, b := sharesLoss([]float64{3, -1, 1}), sharesLoss([]float64{9999, 1}); math.Abs(a-(math.Log(4)/4+math.Log(4./3)*3/4)) > 1e-12 || math.Abs(b-(8e-4+0.9999*math.Log(1/0.9999))) > 1e-12 {
+		t.Errorf("shares lose %v and %v", a, b)
 	}
 	numbers, err := NewRegression([]float32{1, 2, 3, 4}, []float32{1, -1, 0.5, 8})
 	if err != nil {

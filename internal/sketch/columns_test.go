@@ -96,11 +96,17 @@ func TestJSONOfColumns(t *testing.T) {
 	if err != nil || json.Unmarshal(text, &got) != nil || !reflect.DeepEqual(got, want) || len(want.columns) < 2 || !got.Equal(table(rows, true)) {
 		t.Errorf("%v, %d counts", err, len(want.columns))
 	}
-	for _, columns := range []string{`"AQ=="`, `"gICAgICAgICAgICA"`, `"gA=="`} {
+	for _, columns := range []string{`"AQ=="`, `"gICAgICAgICAgICA"`, `"gA=="`, allInOne(2), allInOne(0)} {
 		for _, rows := range []string{`0,"hashes":""`, `1,"hashes":"AQAAAAAAAAA="`} {
-			if text := `{"form":1,"rows":` + rows + `,"columns":` + columns + `}`; json.Unmarshal([]byte(text), &got) == nil {
+			if text := `{"form":1,"rows":` + rows + `,"columns":` + columns + `}`; json.Unmarshal([]byte(text), &got) == nil && (columns != allInOne(0) || rows[0] != '0') {
 				t.Errorf("%s is read", text)
 			}
 		}
 	}
+}
+
+// allInOne is JSON of a column's counts of which the first is n, and the others 0.
+func allInOne(n byte) string {
+	text, _ := json.Marshal(append([]byte{n}, make([]byte, buckets-1)...))
+	return string(text)
 }

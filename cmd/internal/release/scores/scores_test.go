@@ -60,7 +60,7 @@ func TestThreshold(t *testing.T) {
 		}
 	}
 	// The temperature is within the probability: at 2 the odds of .3 are the root of 3/7, .4 in all.
-	if at := (&Threshold{1, .39}); at.Predicted(logs(.7, .3), 2) != 1 || at.Predicted(logs(.7, .3), 1) != 0 || at.Predicted([]float32{float32(math.NaN()), 1}, 1) != -1 {
+	if at := (&Threshold{1, .39}); at.Predicted(logs(.7, .3), 2) != 1 || at.Predicted(logs(.7, .3), 1) != 0 || at.Predicted([]float32{float32(math.NaN()), 1}, 1) != -1 || (&Threshold{1, .5}).Predicted([]float32{2, 2}, 1) != 1 {
 		t.Error("a threshold of another temperature, or a class of NaN")
 	}
 }
@@ -94,7 +94,7 @@ func TestFourClassesByHand(t *testing.T) {
 	}
 	// AUC: for class 0, .7 and .4 against .2 and .1: 1. For class 1, .5 and .2 against .1 and .3: 3 of 4. F1: 1, 2/3
 	// and 0.
-	if c.Accuracy != .75 || !near(c.AUC, (1+.75)/2, 1e-12) || !near(c.F1, (1+2.0/3+0)/3, 1e-12) {
+	if c.Accuracy != .75 || !near(c.SharesLogLoss, math.Ln2, 1e-12) || !near(c.AUC, (1+.75)/2, 1e-12) || !near(c.F1, (1+2.0/3+0)/3, 1e-12) {
 		t.Errorf("%+v", c)
 	}
 	if want := [][]int{{2, 0, 0, 0}, {0, 1, 1, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}; !slices.EqualFunc(c.Confusion, want, slices.Equal) {
@@ -130,7 +130,7 @@ func TestUndefined(t *testing.T) {
 		for _, row := range got.Confusion {
 			confused += row[0] + row[1]
 		}
-		if math.IsNaN(got.LogLoss) != c.loss || math.IsNaN(got.CalibrationError) != c.loss || math.IsNaN(got.AUC) != c.auc || math.IsNaN(got.F1) != c.f1 || got.Accuracy != c.accuracy || confused != c.confused {
+		if math.IsNaN(got.LogLoss) != c.loss || math.IsNaN(got.CalibrationError) != c.loss || math.IsNaN(got.AUC) != c.auc || math.IsNaN(got.F1) != c.f1 || got.Rarer != 1 || got.Accuracy != c.accuracy || confused != c.confused {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

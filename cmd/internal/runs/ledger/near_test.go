@@ -45,6 +45,7 @@ func TestDataThatSeemAlike(t *testing.T) {
 			t.Errorf("%s, without a budget: %q, %v", name, a.Near(), a.Refusal())
 		}
 		setBudget(t, l, first, 100, 1e-5)
+		setBudget(t, l, rows("other.csv", 9999), 100, 1e-5)
 		var refused *BudgetError
 		if _, err := l.Record(t.Context(), release("2", again, Decision{})); !errors.As(err, &refused) || !strings.Contains(err.Error(), `--same-as "train.csv"`) || !strings.Contains(err.Error(), "--new-data") {
 			t.Fatalf("%s: %v", name, err)
@@ -82,7 +83,6 @@ func TestDataThatSeemAlike(t *testing.T) {
 		if _, err := l.RemoveBudget(t.Context(), first); err != nil {
 			t.Fatal(err)
 		}
-		setBudget(t, l, rows("other.csv", 9999), 100, 1e-5)
 		if a := record(t, l, release("5", third, Decision{})); a.Near() == "" {
 			t.Errorf("%s: no warning", name)
 		}

@@ -38,6 +38,11 @@ func TestUnitsAddUpAmongThemselves(t *testing.T) {
 	if err != nil || fewer.Apart() || !(fewer.Epsilon > a.Epsilon && fewer.Epsilon < both.Epsilon) {
 		t.Errorf("units of 3 and of 2 rows: %+v, %v; one costs %v, and two of 3 %v", fewer, err, a.Epsilon, both.Epsilon)
 	}
+	void := release("c", "", 0)
+	void.Void = true
+	if total, err := c.total([]Release{a, void}, 1e-5); err != nil || total.Apart() || total.Epsilon != one.Epsilon {
+		t.Errorf("beside a release without a guarantee: %+v, %v", total, err)
+	}
 	for _, other := range []Release{release("c", "", 0), release("c", "visit", 3)} {
 		total, err := c.total([]Release{a, other}, 1e-5)
 		if err != nil || !math.IsInf(total.Epsilon, 1) || !total.Apart() {
