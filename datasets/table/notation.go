@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -271,7 +272,7 @@ func (o Options) findWritten(f *File, fields []field, wanted func(string) bool) 
 		}
 		return each(r, "", func(row []cell) error {
 			for i, x := range fields {
-				if x.width() == 1 {
+				if x.width() == 1 && !slices.Contains(o.Missing[x.name].Words, row[0].text) { // -99 among 1.5 kg
 					columns[i].add(row[0])
 				}
 				row = row[x.width():]

@@ -162,3 +162,14 @@ func TestHabits(t *testing.T) {
 		t.Errorf("%+v, %+v, %v", s, got, err)
 	}
 }
+
+// A number that stands for a missing value, without the unit, doesn't hide how the others are written.
+func TestMissingNumberWithoutUnit(t *testing.T) {
+	for _, cells := range []string{"99;1\n1,5%;0\n2,5%;1\n", "1,5%;0\n99;1\n2,5%;1\n"} {
+		o := Options{Label: "y", Missing: map[string]Missing{"x": {Words: []string{"99"}}}}
+		s, got, err := read(t, put(t, "x.csv", "x;y\n"+cells), o)
+		if err != nil || s.Columns[0].Written != "1,5%" || !slices.Contains(got.Values, 1.5) || !slices.Contains(got.Values, 0) {
+			t.Errorf("%q: %+v, %+v, %v", cells, s, got, err)
+		}
+	}
+}
