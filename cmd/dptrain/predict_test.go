@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -95,6 +96,21 @@ func TestPredictKeepsAColumn(t *testing.T) {
 		if out, complaints, code := said(false, "predict", dir, rows, "--id", id); code != want.code || out != "" || !strings.Contains(complaints, want.text) {
 			t.Errorf("--id %s: exit code %d, %q", id, code, complaints)
 		}
+	}
+}
+
+// With --keep-going each row has its own prediction, or the reason why it has none, and any such row fails the command.
+func TestPredictKeepsGoing(t *testing.T) {
+	dir, rows := line(t), file(t, "name,x\na,?\nb,1\nc,?\nd,2\n")
+	out, _, code := said(false, "predict", dir, rows, "--id", "name", "--keep-going")
+	if want := "name,y,problem\na,,\"line 2, column x: X\"\nb,10,\nc,,\"line 4, column x: X\"\nd,20,\n"; code != term.CodeInput || regexp.MustCompile(`x: [^"]+`).ReplaceAllString(out, "x: X") != want {
+		t.Errorf("exit code %d, %q", code, out)
+	}
+	if out, _, code := said(false, "predict", dir, file(t, "x\n1\n?\n"), "--keep-going"); code != term.CodeInput || !strings.HasPrefix(out, "row,y,problem\n1,10,\n2,,") {
+		t.Errorf("exit code %d, %q", code, out)
+	}
+	if out, complaints, code := said(false, "predict", dir, file(t, "x\n1\n"), "--keep-going"); code != term.CodeOK || out != "row,y,problem\n1,10,\n" {
+		t.Errorf("exit code %d, %q, %q", code, out, complaints)
 	}
 }
 
