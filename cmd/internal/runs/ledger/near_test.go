@@ -93,6 +93,17 @@ func TestDataThatSeemAlike(t *testing.T) {
 	}
 }
 
+// A budget stands for the data that share rows with its own, so it asks about files that seem alike to those.
+func TestAlikeToDataOfABudget(t *testing.T) {
+	l := open(t, t.TempDir())
+	first, cousin, again := saved("train.csv", 3, span(0, 100)...), saved("cousin.csv", 3, span(80, 400)...), saved("again.csv", 5, span(0, 100)...)
+	record(t, l, gaussian(t, "1", first, 4, 1e-5), gaussian(t, "2", cousin, 4, 1e-5))
+	setBudget(t, l, cousin, 100, 1e-5)
+	if _, err := l.Record(t.Context(), gaussian(t, "3", again, 4, 1e-5)); !errors.As(err, new(*BudgetError)) || again.near(cousin) {
+		t.Errorf("%v", err)
+	}
+}
+
 // A release of an old ledger has no columns. The same file brings them, so that it is recognised from then on.
 func TestOldSketchesGetColumns(t *testing.T) {
 	first, again := saved("train.csv", 3, span(0, 100)...), saved("again.csv", 5, span(0, 100)...)
