@@ -5,6 +5,10 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+
+	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/random"
 )
 
 // Privacy holds the settings that decide the guarantee of one training run.
@@ -72,3 +76,70 @@ func decimal(v float64) *big.Rat {
 	r, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64)) // always a number: v is finite
 	return r
 }
+
+// The mechanism that an engine runs and the event that an accountant charges both come from the same [Privacy] value,
+// and only from it, so that they can't drift apart.
+
+// Event returns the privacy event of one run with these settings: Steps compositions of the Gaussian mechanism on a
+// Poisson sample. It depends on SamplingRate, NoiseMultiplier and Steps alone. It checks nothing: the functions of
+// package accountant refuse an invalid event, and [New] refuses invalid settings.
+func (p Privacy) Event() accountant.Event {
+	return accountant.DPSGD(p.SamplingRate, p.NoiseMultiplier, p.Steps)
+}
+
+// engine returns the mechanism in an engine's form. The engine itself clips to a little less than C: see package
+// engine.
+func (p Privacy) engine() engine.Mechanism {
+	return engine.Mechanism{
+		SamplingProbability: p.SamplingRate,
+		NoiseMultiplier:     p.NoiseMultiplier,
+		ClippingNorm:        p.ClippingNorm,
+		ExpectedBatchSize:   p.ExpectedBatchSize(),
+	}
+}
+
+// Guarantee returns the guarantee of one run with these settings at delta, in [0, 1]. Its epsilon is the smallest that
+// the bounds of o give, or +Inf if they give none. Guarantee reads only the fields that [Privacy.Event] reads; the
+// others may be zero. It returns the errors of [accountant.Epsilon], which wrap [accountant.ErrInvalid].
+//
+// The guarantee covers this run alone. Settings that were chosen by training on the same data cost more: see package
+// tuner.
+func (p Privacy) Guarantee(delta float64, o accountant.Options) (accountant.Guarantee, error) {
+	return accountant.Epsilon(p.Event(), delta, o)
+}
+
+// Calibrate returns p with the smallest noise multiplier, rounded up, whose guarantee at delta is at most epsilon, and
+// that guarantee. It ignores the noise multiplier of p. The result has 0 if a run without noise costs no more than
+// epsilon, such as a run of no steps. Calibrate reads only the fields that [Privacy.Event] reads, and copies the
+// others.
+//
+// It returns the errors of [accountant.CalibrateNoise], which wrap [accountant.ErrInfeasible] if no noise is enough,
+// and [accountant.ErrInvalid] if an argument or a setting is invalid.
+func Calibrate(p Privacy, epsilon, delta float64, o accountant.Options) (Privacy, accountant.Guarantee, error) {
+	noise, err := accountant.CalibrateNoise(epsilon, delta, o, func(noise float64) accountant.Event {
+		return p.withNoiseMultiplier(noise).Event()
+	})
+	if err != nil {
+		return Privacy{}, accountant.Guarantee{}, err
+	}
+	p = p.withNoiseMultiplier(noise)
+	g, err := p.Guarantee(delta, o)
+	return p, g, err
+}
+
+func (p Privacy) withNoiseMultiplier(noise float64) Privacy {
+	p.NoiseMultiplier = noise
+	return p
+}
+
+// Key is the secret from which a run makes all its random draws. With the key one can remove the noise from a released
+// model, so keep it as private as the data. Make one by [NewKey]. A key is an array of 32 bytes. No format and no
+// encoding shows it: to resume a run in another process, keep key[:].
+type Key = random.Key
+
+// NewKey returns a key drawn by the operating system.
+func NewKey() Key { return random.NewKey() }
+
+// InsecureKey returns a key made from a seed, for runs that must be repeated exactly. A model trained with it
+// has no privacy guarantee, because a seed can be guessed.
+func InsecureKey(seed uint64) Key { return random.InsecureKey(seed) }

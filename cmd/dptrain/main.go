@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -108,4 +109,15 @@ except with --verbose.
 	// Flags are explained in long lines, which a terminal would break inside of words.
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", g.Out.Screen.Width())))
 	return root
+}
+
+// global is the terminal of a command line, and what else commands take from the machine.
+type global struct {
+	term.Terminal
+	stop func(context.Context) context.Context // watches for signals; nil doesn't
+	gpus engines.GPUs
+}
+
+func newGlobal(gpus engines.GPUs, stdout *term.Output, stderr io.Writer, screen ui.Screen) *global {
+	return &global{Terminal: term.Terminal{Out: stdout, Err: stderr, Screen: screen}, gpus: gpus}
 }

@@ -26,3 +26,23 @@ func Softmax(logits []float32, temperature float64) []float64 {
 	}
 	return p
 }
+
+// Log returns the natural logarithm of x. math.Log reads a number below 2^-1022 as if it weren't subnormal on some
+// processors (Go 1.26 on amd64: -709.1 for the smallest one, whose logarithm is -744.4), and deltas and rates may be
+// that small.
+func Log(x float64) float64 {
+	if x > 0 && x < 0x1p-1022 {
+		return math.Log(x*0x1p60) - 60*math.Ln2
+	}
+	return math.Log(x)
+}
+
+// ProductUp returns x·y, rounded up, for non-negative x and y.
+func ProductUp(x, y float64) float64 {
+	p := x * y
+	inexact := p < 0x1p-960 && x > 0 && y > 0 // where the fused product's rounding doesn't show the error
+	if inexact || math.FMA(x, y, -p) > 0 {
+		return math.Nextafter(p, math.Inf(1))
+	}
+	return p
+}

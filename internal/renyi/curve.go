@@ -3,6 +3,8 @@ package renyi
 import (
 	"math"
 	"slices"
+
+	"github.com/dptrain/dptrain/internal/float"
 )
 
 // A Curve bounds the Rényi divergence at integer orders: c[a] is the value at order a, in nats, for a from 2 to
@@ -95,4 +97,53 @@ func (c Curve) Convexified(o Orders) Curve {
 		}
 	}
 	return tight
+}
+
+// MaxOrder is the largest order that a curve may have.
+const MaxOrder = 1024
+
+// Orders are the integer orders Low to High, both included, 2 <= Low <= High <= MaxOrder.
+type Orders struct {
+	Low, High int
+}
+
+// Line returns a curve with the value slope·a at every order a of o. Below o.Low it is the value at o.Low, since
+// divergences grow with the order; above o.High it is +Inf, or 0 if slope is 0. Line raises the values by more than the
+// rounding of a slope that was computed from a curve, so that a mechanism fitted to the line by its slope isn't above
+// it.
+func Line(slope float64, o Orders, high int) Curve {
+	c := NewCurve(high)
+	if slope == 0 {
+		return c // the same laws with and without a sample, so at every order
+	}
+	for a := 2; a <= high; a++ {
+		c[a] = math.Inf(1)
+		if a <= o.High {
+			c[a] = roundedUp(slope * float64(max(a, o.Low)))
+		}
+	}
+	return c
+}
+
+// Average returns the curve of one of several mechanisms, drawn at random with the given weights, whose outcomes
+// without the unit have one law: log(sum of w e^{(a-1) c(a)})/(a-1), since e^{(a-1) D_a} is jointly convex.
+func Average(curves []Curve, weights []float64) Curve {
+	c := NewCurve(curves[0].high())
+	for a := 2; a <= c.high(); a++ {
+		logSum, size := math.Inf(-1), 0.0
+		for i, x := range curves {
+			// log(1 + sum w (e^x - 1)), so that little cancels
+			y := float64(a-1) * x[a]
+			size = math.Max(size, y)
+			if y > 0 {
+				logSum = logAdd(logSum, float.Log(weights[i])+logExpm1(y))
+			}
+		}
+		if math.IsInf(size, 1) {
+			c[a] = math.Inf(1)
+			continue
+		}
+		c[a] = mixtureDivergence(logSum+(size+40)*(16+float64(len(curves)))*0x1p-53, a)
+	}
+	return c
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -80,4 +81,14 @@ func (c *Cache) Close() { c.settled, c.sets = nil, nil }
 func (p *Plan) dataKey() string {
 	e := p.Experiment
 	return fmt.Sprintf("%#v", []any{e.Dataset, e.Data, e.TextLength, e.Model, e.Activation})
+}
+
+// DataDigest returns a hash of a loaded plan's training samples and test inputs: machines with equal hashes train on
+// equal data. It is private, since it can confirm a guess at the data.
+func (p *Plan) DataDigest() ([sha256.Size]byte, error) {
+	if p.data == nil {
+		return [sha256.Size]byte{}, errors.New("hash a plan's data: they aren't loaded")
+	}
+	training, test := p.data.train.Digest(), p.data.testDigest()
+	return sha256.Sum256(slices.Concat(training[:], test[:])), nil
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"math"
+	"strconv"
 	"sync"
 	"time"
 
@@ -188,4 +190,26 @@ func layKey(rows [][]keyEntry, width vg.Length) (key []plot.Legend, height vg.Le
 		height += keyLine
 	}
 	return key, height
+}
+
+// number prints a value with all digits.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// numbers prints values with all digits.
+func numbers(values ...float64) []string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = number(v)
+	}
+	return texts
+}
+
+// up prints a positive bound with three digits, rounded up, so that it remains a bound.
+func up(v float64) string {
+	text := strconv.FormatFloat(v, 'g', 3, 64)
+	if shown, err := strconv.ParseFloat(text, 64); err != nil || shown >= v {
+		return text
+	}
+	unit := math.Pow10(int(math.Floor(math.Log10(v))) - 2)
+	return strconv.FormatFloat(v+unit/2, 'g', 3, 64)
 }

@@ -2,8 +2,11 @@ package remote
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -184,4 +187,38 @@ func OfWorker(err error) bool {
 	var file *fs.PathError
 	var errno syscall.Errno
 	return errors.As(err, &file) || errors.As(err, &errno) || errors.Is(err, train.ErrLost)
+}
+
+// HashFiles returns a hash of the contents of own files: of the private one and, unless its path is "", of the public
+// one. The hash is private.
+func HashFiles(training, test string) (string, error) {
+	h := sha256.New()
+	for _, path := range []string{training, test} {
+		if path == "" { // no public test file
+			h.Write(make([]byte, sha256.Size))
+			continue
+		}
+		one, err := hashFile(path)
+		if err != nil {
+			return "", err
+		}
+		h.Write(one)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func hashFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no file", path)
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return h.Sum(nil), nil
 }

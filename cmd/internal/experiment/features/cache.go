@@ -2,8 +2,11 @@ package features
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -86,4 +89,23 @@ func (e entry) write(folder string, values []float32) error {
 		return fmt.Errorf("keep the features: %w", err)
 	}
 	return nil
+}
+
+// hasher hashes lists of values, so that different lists never hash the same bytes.
+type hasher struct{ hash.Hash }
+
+func newHasher() hasher { return hasher{sha256.New()} }
+
+func (h hasher) sum() [sha256.Size]byte { return [sha256.Size]byte(h.Sum(nil)) }
+
+func (h hasher) uint64(v uint64) { h.Write(binary.LittleEndian.AppendUint64(nil, v)) }
+
+func (h hasher) text(s string) {
+	h.uint64(uint64(len(s)))
+	h.Write([]byte(s))
+}
+
+func (h hasher) floats(values []float32) {
+	h.uint64(uint64(len(values)))
+	_ = binary.Write(h, binary.LittleEndian, values) // a hash takes everything
 }

@@ -5,9 +5,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/networks"
+	"github.com/dptrain/dptrain/internal/safetensors"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -110,3 +113,60 @@ func (x *Extractor) Compute(ctx context.Context, images Images, progress func(do
 
 // Close frees the network's memory on the engine.
 func (x *Extractor) Close() error { return x.predictor.Close() }
+
+// pixels is the number of values of an image: 3 channels of 32×32.
+const pixels = 3 * 32 * 32
+
+// atOnce is the number of images in a piece: enough to keep a GPU busy, and few enough to report progress about twice a
+// second on two cores. Tests change it too.
+var atOnce = 1000
+
+// Images is a set of N images [3, 32, 32], normalised in the same way as the images that the network was trained on.
+// They are read in parts, so that not all of them need to be in memory.
+type Images struct {
+	N int
+	// Read writes the images first, first+1, … to dst, as many as fit, one after another. It isn't called for images
+	// beyond the last, and must return the same image for the same index each time.
+	Read func(dst []float32, first int)
+}
+
+// pieces calls f for images from, …, to-1, piece by piece. f may change values, which are valid until it returns.
+func (m Images) pieces(f func(from, to int, values []float32) error) error {
+	buffer := make([]float32, min(atOnce, m.N)*pixels)
+	for from := 0; from < m.N; from += atOnce {
+		to := min(from+atOnce, m.N)
+		values := buffer[:(to-from)*pixels]
+		m.Read(values, from)
+		if err := f(from, to, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Weights is a trained network's tensors by their names in PyTorch's state.
+type Weights map[string]networks.Tensor
+
+// ReadWeights returns the weights in a safetensors file.
+func ReadWeights(file []byte) (Weights, error) {
+	tensors, _, err := safetensors.Decode(file)
+	if err != nil {
+		return nil, fmt.Errorf("read weights: %w", err)
+	}
+	w := Weights{}
+	for _, t := range tensors {
+		w[t.Name] = networks.Tensor{Shape: t.Shape, Values: t.Data}
+	}
+	return w, nil
+}
+
+// sum hashes the weights, independently of their order.
+func (w Weights) sum() [sha256.Size]byte {
+	h := newHasher()
+	for _, name := range slices.Sorted(maps.Keys(w)) {
+		h.text(name)
+		h.text(fmt.Sprint(w[name].Shape))
+		h.floats(w[name].Values)
+	}
+	return h.sum()
+}
