@@ -74,15 +74,10 @@ func (r *run) step(c crew) error {
 	if r.broken == nil {
 		r.broken = r.train(c)
 	}
-	return r.atStep(r.broken)
-}
-
-// atStep adds the number of the step to an error.
-func (r *run) atStep(err error) error {
-	if err == nil {
-		return nil
+	if r.broken != nil {
+		return fmt.Errorf("step %d: %w", r.done.Load()+1, r.broken)
 	}
-	return fmt.Errorf("step %d: %w", r.done.Load()+1, err)
+	return nil
 }
 
 // train takes one step as in Equation DP_SGD_update of the paper: sample, clip and sum, add noise, divide, update.

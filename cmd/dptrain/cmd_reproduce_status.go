@@ -27,13 +27,9 @@ process works on the campaign.`,
 		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runReproduceStatus(cmd.Context(), g, out) },
 	}
-	campaignFlag(cmd, &out)
-	return cmd
-}
-
-func campaignFlag(cmd *cobra.Command, out *string) {
-	cmd.Flags().StringVar(out, "out", "reproduction", "`folder` of the campaign")
+	cmd.Flags().StringVar(&out, "out", "reproduction", "`folder` of the campaign")
 	_ = cmd.MarkFlagDirname("out") // it fails for unknown flags only
+	return cmd
 }
 
 // campaignStatus is what "reproduce status" prints as JSON.

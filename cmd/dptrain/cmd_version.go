@@ -15,11 +15,9 @@ func newVersionCommand(g *global) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version, its commit, and the engines that it was built with",
 		Args:  term.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return runVersion(g) },
+		RunE: func(*cobra.Command, []string) error {
+			v := engines.Current()
+			return g.Print(v, func(w io.Writer) { fmt.Fprintln(w, v) })
+		},
 	}
-}
-
-func runVersion(g *global) error {
-	v := engines.Current()
-	return g.Print(v, func(w io.Writer) { fmt.Fprintln(w, v) })
 }

@@ -97,8 +97,8 @@ func (o Options) Validate() error {
 	if slices.Contains(o.Columns, "") {
 		return optionf("columns", "an empty name; list the names in the header")
 	}
-	if err := o.checkUnit(); err != nil {
-		return err
+	if o.Unit != "" && (o.Unit == o.Label || o.Categories[o.Unit] != nil) {
+		return optionf("unit", "%s is learned from; name the column that says whose a row is", o.Unit)
 	}
 	if err := o.checkText(); err != nil {
 		return err

@@ -2,7 +2,6 @@ package table
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 )
@@ -147,12 +146,4 @@ func (o Options) leftOut() []string {
 		return o.Ignore
 	}
 	return append(slices.Clone(o.Ignore), o.Unit)
-}
-
-// checkUnit returns an [*OptionError] for a column of units that has another use as well.
-func (o Options) checkUnit() error {
-	if o.Unit != "" && (o.Unit == o.Label || o.Categories[o.Unit] != nil) {
-		return optionf("unit", "%s", fmt.Sprintf("%s is learned from; name the column that says whose a row is", o.Unit))
-	}
-	return nil
 }

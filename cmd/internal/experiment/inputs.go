@@ -78,15 +78,12 @@ func (r *Released) classNames() []string {
 	return names
 }
 
-// isPicture reports whether a file's name ends as a PNG or JPEG image's.
-func isPicture(path string) bool {
-	return slices.Contains([]string{".png", ".jpg", ".jpeg"}, strings.ToLower(filepath.Ext(path)))
-}
-
 // readImages reads images, and for tests their labels, as samples.
 func (r *Released) readImages(ctx context.Context, info datasets.Info, files []string, use table.Use) (n int, columns []train.Column, labels []int32, names []string, err error) {
 	im := datasets.Images{Shape: info.SampleShape}
-	pictures := slices.ContainsFunc(files, isPicture)
+	pictures := slices.ContainsFunc(files, func(path string) bool {
+		return slices.Contains([]string{".png", ".jpg", ".jpeg"}, strings.ToLower(filepath.Ext(path)))
+	})
 	switch {
 	case pictures && use != table.Predicting:
 		return 0, nil, nil, nil, usagef("%s: images without labels can be predicted, not evaluated; give a file of images and one of labels in MNIST's format", files[0])

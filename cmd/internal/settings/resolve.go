@@ -178,7 +178,9 @@ func (e *Experiment) applyLayer(layer layer) error {
 	e.Training = e.Training.named()
 	e.Training.inherit(below.Training, e.Training)
 	e.Tuning = e.Tuning.named()
-	e.Tuning.inheritBatches(below.Tuning)
+	if len(e.Tuning.BatchSizes) == 0 && len(e.Tuning.SamplingRates) == 0 {
+		e.Tuning.BatchSizes, e.Tuning.SamplingRates = below.Tuning.BatchSizes, below.Tuning.SamplingRates
+	}
 	if p := &e.Performance; p.Devices == nil {
 		p.Devices = below.Performance.Devices
 		if p.Engine == EngineCPU && below.Performance.Engine != EngineCPU {
@@ -198,13 +200,6 @@ func (p *Privacy) inheritBudget(below Privacy) error {
 		return fmt.Errorf("privacy: %w", errBothGiven)
 	}
 	return nil
-}
-
-// inheritBatches takes both lists from a weaker layer unless this one has values in one of them.
-func (t *Tuning) inheritBatches(below Tuning) {
-	if len(t.BatchSizes) == 0 && len(t.SamplingRates) == 0 {
-		t.BatchSizes, t.SamplingRates = below.BatchSizes, below.SamplingRates
-	}
 }
 
 // Nearest returns the candidate most similar to a mistyped name, or "" if none is similar.
