@@ -139,11 +139,7 @@ func pick[T any](values []T, rows []int32) ([]T, error) {
 	if err := checkMembers(rows, len(values)); err != nil {
 		return nil, fmt.Errorf("held-out samples: %w", err)
 	}
-	out := make([]T, len(rows))
-	for i, row := range rows {
-		out[i] = values[row]
-	}
-	return out, nil
+	return gather(values, 1, rows), nil
 }
 
 // subset returns a copy of some samples of a set.
