@@ -43,7 +43,10 @@ func (s *store) download(ctx context.Context, f file, path string) (*os.File, er
 	}
 	defer part.Close()
 	if err := s.fill(ctx, f, part); err != nil {
-		return nil, errors.Join(err, removeEmpty(part))
+		if size, failed := part.Seek(0, io.SeekEnd); failed == nil && size == 0 { // a failed download leaves nothing behind
+			err = errors.Join(err, os.Remove(part.Name()))
+		}
+		return nil, err
 	}
 	if err := errors.Join(part.Sync(), part.Close()); err != nil {
 		return nil, err
@@ -52,14 +55,6 @@ func (s *store) download(ctx context.Context, f file, path string) (*os.File, er
 		return nil, err
 	}
 	return f.open(path)
-}
-
-// removeEmpty removes an empty part, so that a failed download leaves nothing behind. The caller has the folder's lock.
-func removeEmpty(part *os.File) error {
-	if size, err := length(part); err != nil || size > 0 {
-		return err
-	}
-	return os.Remove(part.Name())
 }
 
 // addresses returns the URLs at which f is published.
@@ -121,19 +116,11 @@ func (s *store) fillFrom(ctx context.Context, url string, f file, part *os.File)
 	return err
 }
 
-func length(part *os.File) (int64, error) {
-	info, err := part.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
-}
-
 var errStalled = errors.New("the connection stalled")
 
 // request requests the rest of f and appends it to part. It returns nil when part has the size of f.
 func (s *store) request(ctx context.Context, url string, f file, part *os.File) error {
-	offset, err := length(part)
+	offset, err := part.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
 	}
