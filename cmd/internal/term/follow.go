@@ -63,8 +63,8 @@ func (p *Pending[T]) Await(ctx context.Context, doing string) (T, error) {
 	close(p.f.awaited)
 	Awaiting(doing)
 	console := p.f.Console
-	if console == nil {
-		console = consoleOf(ctx)
+	if t, shown := ctx.Value(consoleKey{}).(*Terminal); shown && console == nil {
+		console = t.Console()
 	}
 	var look <-chan time.Time
 	if console != nil {
@@ -126,15 +126,6 @@ type consoleKey struct{}
 // Showing returns a context in which [Await] shows on t's console what it waits for, if that takes long.
 func (t *Terminal) Showing(ctx context.Context) context.Context {
 	return context.WithValue(ctx, consoleKey{}, t)
-}
-
-// consoleOf returns the console of a context, or nil.
-func consoleOf(ctx context.Context) *ui.Console {
-	t, _ := ctx.Value(consoleKey{}).(*Terminal)
-	if t == nil {
-		return nil
-	}
-	return t.Console()
 }
 
 // Follower is the follower of a plan that shows reports on a console. It hands them to the goroutine that waits for
