@@ -43,7 +43,7 @@ func (g GroupOf) check(path string) error {
 		if rows := largestGroup(g, 1); rows > MaxRows {
 			return invalid(path, "groups of groups of %d rows together: more than %d", rows, MaxRows)
 		}
-		if holds(g.Event, func(e Event) bool { _, line := e.(RDPLine); return line }) {
+		if holds(g.Event, isLine) {
 			return invalid(path, "an RDPLine bounds the cost of one sample; there is no bound for %d", g.Size)
 		}
 	}
@@ -112,6 +112,8 @@ func spread(e Event) (out Event, exact bool) {
 }
 
 func isGroup(e Event) bool { _, ok := e.(GroupOf); return ok }
+
+func isLine(e Event) bool { _, ok := e.(RDPLine); return ok }
 
 type spreading struct{ exact bool }
 

@@ -42,11 +42,6 @@ func (l RDPLine) pair(r *profiler) (*pld.Pair, error) {
 	return pld.Bounded(r.grid, l.curve(newCurves(Options{Orders: l.orders()})).Divergences().At)
 }
 
-// lineInside reports whether an RDPLine is a part of e.
-func lineInside(e Event) bool {
-	return holds(e, func(part Event) bool { _, ok := part.(RDPLine); return ok })
-}
-
 // belowCurve lowers d, the pair of an event made from a line and other events, to the divergences that the event's
 // Rényi curve allows. At each epsilon the pair of a line has the delta of the worst mechanism below the line, and
 // another mechanism at another epsilon. So a composition of such pairs may cost more than the sum of the curves.

@@ -88,7 +88,7 @@ func (r *profiler) pair(e Event) (*pld.Pair, error) {
 			known.pair = pld.Neutral(r.grid)
 		} else {
 			known.pair, known.err = e.pair(r)
-			if _, alone := e.(RDPLine); !alone && known.err == nil && lineInside(e) {
+			if _, alone := e.(RDPLine); !alone && known.err == nil && holds(e, isLine) {
 				known.pair, known.err = r.belowCurve(known.pair, e)
 			}
 		}

@@ -172,7 +172,10 @@ func (c *company) tune(ctx context.Context) error {
 		return first
 	}
 	for _, x := range c.left() {
-		x.err = anySucceeded(x.outcomes)
+		succeeded := func(o outcome) bool { return o.err == nil }
+		if len(x.outcomes) > 0 && !slices.ContainsFunc(x.outcomes, succeeded) {
+			x.err = fmt.Errorf("every trial failed; the first: %w", x.outcomes[0].err)
+		}
 	}
 	return nil
 }

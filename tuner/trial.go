@@ -1,11 +1,6 @@
 package tuner
 
-import (
-	"fmt"
-	"slices"
-
-	"github.com/dptrain/dptrain/train"
-)
+import "github.com/dptrain/dptrain/train"
 
 // outcome is the outcome of a trial.
 type outcome struct {
@@ -70,12 +65,4 @@ func scoreOf(t train.Trained) float64 {
 		return lowest
 	}
 	return t.Score
-}
-
-// anySucceeded returns an error if all trials failed and there was one.
-func anySucceeded(outcomes []outcome) error {
-	if len(outcomes) == 0 || slices.ContainsFunc(outcomes, func(o outcome) bool { return o.err == nil }) {
-		return nil
-	}
-	return fmt.Errorf("every trial failed; the first: %w", outcomes[0].err)
 }

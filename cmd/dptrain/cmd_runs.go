@@ -137,11 +137,6 @@ scores in run.json. "dptrain report" makes a page of them.`,
 	}
 }
 
-// shownRun is the result of "runs show".
-type shownRun struct {
-	Run runLine `json:"run"`
-}
-
 func runRunsShow(g *global, dir string) error {
 	i, err := runs.Open(dir)
 	if err != nil {
@@ -179,7 +174,7 @@ func runRunsShow(g *global, dir string) error {
 	if i.Resumable() {
 		pairs.Add("go on", "dptrain resume "+term.Quoted(term.Relative(i.Dir)))
 	}
-	return g.Print(shownRun{newRunLine(i)}, func(w io.Writer) { term.Rows(w, pairs) })
+	return g.Print(map[string]runLine{"run": newRunLine(i)}, func(w io.Writer) { term.Rows(w, pairs) })
 }
 
 func newRunsCleanCommand(g *global) *cobra.Command {
