@@ -121,3 +121,15 @@ type global struct {
 func newGlobal(gpus engines.GPUs, stdout *term.Output, stderr io.Writer, screen ui.Screen) *global {
 	return &global{Terminal: term.Terminal{Out: stdout, Err: stderr, Screen: screen}, gpus: gpus}
 }
+
+func newVersionCommand(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, its commit, and the engines that it was built with",
+		Args:  term.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			v := engines.Current()
+			return g.Print(v, func(w io.Writer) { fmt.Fprintln(w, v) })
+		},
+	}
+}

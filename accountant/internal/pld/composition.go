@@ -2,6 +2,7 @@ package pld
 
 import (
 	"math"
+	"sync"
 
 	"github.com/dptrain/dptrain/internal/float"
 )
@@ -144,4 +145,15 @@ func (d *Pair) Power(count int) (*Pair, error) {
 		}
 		return c.removal(composedInf(s[0].inf, g.p, count), 0)
 	}, d)
+}
+
+// atOnce calls functions that don't depend on each other, each in a goroutine of its own. Their results are the same in
+// any order.
+func atOnce(calls ...func()) {
+	var all sync.WaitGroup
+	for _, call := range calls[1:] {
+		all.Go(call)
+	}
+	calls[0]()
+	all.Wait()
 }

@@ -4,15 +4,21 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
+	"errors"
 	"fmt"
+	"html/template"
 	"image/color"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"codeberg.org/go-pdf/fpdf"
+	"github.com/google/renameio/v2/maybe"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
@@ -212,4 +218,86 @@ func up(v float64) string {
 	}
 	unit := math.Pow10(int(math.Floor(math.Log10(v))) - 2)
 	return strconv.FormatFloat(v+unit/2, 'g', 3, 64)
+}
+
+// ErrExists reports that a file of the figure exists.
+var ErrExists = errors.New("already exists")
+
+func pathOf(dir, name, extension string) string { return filepath.Join(dir, name+"."+extension) }
+
+// Check makes dir if necessary. It returns an error that wraps [ErrExists] if a figure's files are there already:
+// NAME.csv, NAME.pdf, NAME.png and NAME.svg. Call it before computing the figure, which can take minutes.
+func Check(dir, name string) error {
+	for _, extension := range extensions {
+		path := pathOf(dir, name, extension)
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%s %w", path, ErrExists)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("output directory: %w", err)
+	}
+	return nil
+}
+
+// Write writes a figure's files to dir and returns their paths. No file is ever visible half written.
+func Write(dir, name string, files []File) ([]string, error) {
+	var paths []string
+	for _, f := range files {
+		path := pathOf(dir, name, f.Extension)
+		if err := maybe.WriteFile(path, f.Content, 0o644); err != nil {
+			return nil, fmt.Errorf("write figure: %w", err)
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// inlineMargin around a picture, in points: a page's fonts may be taller than ours.
+const inlineMargin = 1.
+
+// Inline returns a figure's key and its panels as SVG elements, which a narrow page can put one below the other. Text
+// isn't outlines, and colours are attributes, which the page's style sheet overrides in dark mode. The elements have no
+// style attributes, so that a content security policy may forbid them.
+func Inline(f Figure) (key template.HTML, panels []template.HTML) {
+	d := f.drawing()
+	width, height := cmp.Or(d.width, panelWidth), cmp.Or(d.height, panelHeight)
+	entries, keyHeight := layKey(d.key, panelWidth)
+	var names []string
+	for _, row := range d.key {
+		for _, entry := range row {
+			names = append(names, entry.text)
+		}
+	}
+	// Screen readers read a picture's label in place of its texts.
+	key = inline(panelWidth, keyHeight, "key: "+strings.Join(names, "; "), func(all draw.Canvas) {
+		for _, l := range entries {
+			l.Draw(all)
+		}
+	})
+	for _, p := range d.panels {
+		said := []string{p.title, p.y.label + " over " + p.x.label}
+		if strings.TrimSpace(p.note) != "" {
+			said = append(said, p.note)
+		}
+		if len(p.curves) == 0 {
+			said = append(said, p.empty)
+		}
+		panels = append(panels, inline(width, height, strings.Join(said, "; "), func(all draw.Canvas) {
+			plot := newPlot(p)
+			plot.Draw(all)
+			drawNote(all, plot.DataCanvas(all), p.note)
+		}))
+	}
+	return key, panels
+}
+
+func inline(width, height vg.Length, label string, paint func(draw.Canvas)) template.HTML {
+	sheet := newSVG(width, height)
+	paint(draw.New(sheet))
+	var out bytes.Buffer
+	_, _ = sheet.WriteTo(&out)                     // a buffer takes all
+	_, body, _ := strings.Cut(out.String(), "<g ") // without gonum's header
+	return template.HTML(fmt.Sprintf("<svg viewBox=\"%g %g %g %g\" role=\"img\" aria-label=\"%s\">\n<g %s",
+		-inlineMargin, -inlineMargin, width+2*inlineMargin, height+2*inlineMargin, template.HTMLEscapeString(label), body))
 }
