@@ -3,7 +3,10 @@ package figure
 import (
 	"math"
 	"reflect"
+	"strconv"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func TestLearning(t *testing.T) {
@@ -30,5 +33,18 @@ func TestLearningLeavesOutWhatDiverges(t *testing.T) {
 	files, err := Encode(l, "svg", "csv", "png")
 	if err != nil || len(files) != 3 || files[0].Extension != "svg" || files[1].Extension != "csv" {
 		t.Errorf("%d files, %v", len(files), err)
+	}
+}
+
+func TestUpIsCloseAndNeverBelow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.Float64Range(1e-12, 1e12).Draw(t, "v")
+		shown, err := strconv.ParseFloat(up(v), 64)
+		if err != nil || shown < v || shown > v*1.0101 {
+			t.Fatalf("%v is shown as %q", v, up(v))
+		}
+	})
+	if got := up(0); got != "0" {
+		t.Errorf("0 is shown as %q", got)
 	}
 }

@@ -121,3 +121,11 @@ func TestOwnFilesAreTrainedByAdam(t *testing.T) {
 		t.Errorf("DP-SGD by request: %s, %v", e.Training.Optimizer, err)
 	}
 }
+
+// The column of units may be ignored by name, as "data describe" and "data schema" do with ids.
+func TestUnitColumn(t *testing.T) {
+	d := Data{Train: "a.csv", Label: "y", Unit: "patient", RowsPerUnit: 2, Ignore: []string{"patient"}}
+	if err := d.validateUnit(); err != nil {
+		t.Error(err)
+	}
+}

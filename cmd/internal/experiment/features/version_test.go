@@ -1,7 +1,9 @@
 package features_test
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"testing"
@@ -35,5 +37,21 @@ func TestVersionStandsForTheNetwork(t *testing.T) {
 	const want = "145f2bd5091ceb4fa5c8a31ea1df0acdc9b3a217a9f71ec491e5a5f0e9012162"
 	if got := hex.EncodeToString(h.Sum(nil)); got != want {
 		t.Errorf("version %d of the network is %s, want %s", features.Version, got, want)
+	}
+}
+
+// Every value counts, however many there are: the hash is SHA-256 of their number and their bits.
+func TestFloatsAreHashedToTheLast(t *testing.T) {
+	for _, n := range []int{0, 1, 1<<14 - 1, 1 << 14, 1<<14 + 1, 3<<14 + 7} {
+		values := make([]float32, n)
+		for i := range values {
+			values[i] = float32(i) / 7
+		}
+		var b bytes.Buffer
+		_ = binary.Write(&b, binary.LittleEndian, uint64(n)) // to a buffer
+		_ = binary.Write(&b, binary.LittleEndian, values)
+		if got := features.HashOf(values); got != sha256.Sum256(b.Bytes()) {
+			t.Errorf("%d values have another hash", n)
+		}
 	}
 }
