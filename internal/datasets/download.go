@@ -43,7 +43,7 @@ func (s *store) download(ctx context.Context, f file, path string) (*os.File, er
 	}
 	defer part.Close()
 	if err := s.fill(ctx, f, part); err != nil {
-		if size, failed := part.Seek(0, io.SeekEnd); failed == nil && size == 0 { // a failed download leaves nothing behind
+		if size, failed := part.Seek(0, io.SeekEnd); failed == nil && size == 0 { // nothing is left behind
 			err = errors.Join(err, os.Remove(part.Name()))
 		}
 		return nil, err
