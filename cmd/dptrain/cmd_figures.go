@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -160,8 +161,11 @@ type figureResult struct {
 
 // write computes the figure and writes its files, which must not exist.
 func (o figureOptions) write(ctx context.Context, g *global, name string, compute func() (figure.Figure, error)) error {
-	if err := figure.Check(o.out, name); err != nil {
+	switch err := figure.Check(o.out, name); {
+	case errors.Is(err, figure.ErrExists):
 		return term.Inputf("%w; give another directory by --out, or remove it", err)
+	case err != nil:
+		return term.Inputf("%w; give a directory that can be written to by --out", err)
 	}
 	f, err := compute()
 	if err != nil {

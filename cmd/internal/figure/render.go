@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"image/color"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -225,23 +226,27 @@ var ErrExists = errors.New("already exists")
 
 func pathOf(dir, name, extension string) string { return filepath.Join(dir, name+"."+extension) }
 
-// Check makes dir if necessary. It returns an error that wraps [ErrExists] if a figure's files are there already:
-// NAME.csv, NAME.pdf, NAME.png and NAME.svg. Call it before computing the figure, which can take minutes.
+// Check returns an error that wraps [ErrExists] if a figure's files are in dir already: NAME.csv, NAME.pdf, NAME.png
+// and NAME.svg, and another if dir can't be read. Call it before computing the figure, which can take minutes.
 func Check(dir, name string) error {
 	for _, extension := range extensions {
 		path := pathOf(dir, name, extension)
-		if _, err := os.Lstat(path); err == nil {
+		switch _, err := os.Lstat(path); {
+		case err == nil:
 			return fmt.Errorf("%s %w", path, ErrExists)
+		case !errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("output directory: %w", err)
 		}
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("output directory: %w", err)
 	}
 	return nil
 }
 
-// Write writes a figure's files to dir and returns their paths. No file is ever visible half written.
+// Write writes a figure's files to dir, which it makes if necessary, and returns their paths. No file is ever visible
+// half written.
 func Write(dir, name string, files []File) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("output directory: %w", err)
+	}
 	var paths []string
 	for _, f := range files {
 		path := pathOf(dir, name, f.Extension)
