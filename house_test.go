@@ -44,7 +44,7 @@ var rooms = []room{
 
 	{"cmd/internal/ui", nil},
 	{"cmd/internal/build", nil},
-	{"cmd/internal/settings", []string{"internal", "configs"}},
+	{"cmd/internal/settings", []string{"internal", "configs", "datasets"}},
 	{"cmd/internal/accounteval", []string{"internal", "accountant"}},
 	{"cmd/internal/figure", []string{"accountant"}},
 	{"cmd/internal/runs", []string{"internal", "accountant"}},
@@ -53,11 +53,11 @@ var rooms = []room{
 	{"cmd/internal/experiment", []string{"internal", "accountant", "datasets", "train", "tuner", "cmd/internal/settings", "cmd/internal/runs", "cmd/internal/release"}},
 	{"cmd/internal/cluster", []string{"internal", "train", "tuner", "cmd/internal/settings", "cmd/internal/release", "cmd/internal/experiment"}},
 	{"cmd/internal/reproduce", []string{"internal", "train", "tuner", "cmd/internal/settings", "cmd/internal/figure", "cmd/internal/runs", "cmd/internal/release", "cmd/internal/page", "cmd/internal/experiment", "cmd/internal/cluster"}},
-	{"cmd/internal/term", []string{"datasets", "tuner", "cmd/internal/ui", "cmd/internal/settings", "cmd/internal/release"}},
+	{"cmd/internal/term", []string{"internal", "datasets", "tuner", "cmd/internal/ui", "cmd/internal/settings", "cmd/internal/release"}},
 	{"cmd/internal/engines", []string{"cpu", "cuda", "train", "cmd/internal/build", "cmd/internal/settings", "cmd/internal/term"}},
-	{"cmd/internal/suggest", []string{"datasets", "cmd/internal/settings", "cmd/internal/release", "cmd/internal/term"}},
+	{"cmd/internal/suggest", []string{"internal", "datasets", "cmd/internal/settings", "cmd/internal/release", "cmd/internal/term"}},
 	{"cmd/internal/flags", []string{"internal", "datasets", "cmd/internal/settings", "cmd/internal/runs", "cmd/internal/release", "cmd/internal/experiment", "cmd/internal/term"}},
-	{"cmd/internal/execution", []string{"train", "cmd/internal/ui", "cmd/internal/build", "cmd/internal/settings", "cmd/internal/runs", "cmd/internal/experiment", "cmd/internal/cluster", "cmd/internal/term", "cmd/internal/engines", "cmd/internal/flags"}},
+	{"cmd/internal/execution", []string{"internal", "train", "cmd/internal/ui", "cmd/internal/build", "cmd/internal/settings", "cmd/internal/runs", "cmd/internal/experiment", "cmd/internal/cluster", "cmd/internal/term", "cmd/internal/engines", "cmd/internal/flags"}},
 	{"cmd/dptrain", nil}, // the command may import everything
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/show"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -109,7 +110,7 @@ func thresholdOf(r *experiment.Released, text string) (*scores.Threshold, error)
 			return &scores.Threshold{Class: class, P: p}, nil
 		}
 	}
-	return nil, term.Usagef("--threshold %s: want a class and its probability from 0 to 1, such as %s=0.02; the classes are %s and %s", text, term.Clean(r.Class(1)), term.Clean(r.Class(0)), term.Clean(r.Class(1)))
+	return nil, term.Usagef("--threshold %s: want a class and its probability from 0 to 1, such as %s=0.02; the classes are %s and %s", text, show.Printable(r.Class(1)), show.Printable(r.Class(0)), show.Printable(r.Class(1)))
 }
 
 // evaluated is the result of an evaluation: the fields of a classification, or of a regression.

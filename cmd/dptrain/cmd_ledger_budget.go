@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // usualDelta is the delta of a budget for data of which nothing was released yet.
@@ -102,7 +103,7 @@ func runLedgerBudget(ctx context.Context, g *global, opts budgetOptions, name st
 	results := newLedgerResults([]ledger.Account{account})
 	if b := results[0].Budget; b != nil {
 		if b.Left == 0 {
-			g.Console().Log().Warnf("%s: epsilon %s is spent already, so this budget refuses every run from now on", term.Clean(name), spentText(b.Spent))
+			g.Console().Log().Warnf("%s: epsilon %s is spent already, so this budget refuses every run from now on", show.Printable(name), spentText(b.Spent))
 		}
 		if rows := results[0].Rows; rows > 0 && b.Delta >= 1/float64(rows) {
 			g.Console().Log().Warnf("delta %v is not below 1/%s, so publishing some rows as they are would satisfy this budget", b.Delta, release.Grouped(rows))

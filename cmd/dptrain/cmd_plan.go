@@ -18,6 +18,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // planOptions name the plans to compare.
@@ -228,7 +229,7 @@ func (o planOptions) command(r recommendedPlan) string {
 		words = append(words, "--max-trials", strconv.Itoa(r.Most))
 	}
 	for i, w := range words {
-		words[i] = term.Quoted(w)
+		words[i] = show.Quoted(w)
 	}
 	return strings.Join(words, " ")
 }

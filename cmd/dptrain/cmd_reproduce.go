@@ -21,6 +21,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/paper"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 type reproduceOptions struct {
@@ -220,7 +221,7 @@ func tasksOf(figures []paper.Figure, s paper.Selection) []campaign.Job {
 func (o *reproduceOptions) description(tasks []campaign.Job) campaign.Description {
 	d := campaign.Description{Command: "dptrain"}
 	for _, word := range os.Args[1:] {
-		d.Command += " " + term.Quoted(word)
+		d.Command += " " + show.Quoted(word)
 	}
 	if o.quick {
 		d.Scale = campaign.Quick()

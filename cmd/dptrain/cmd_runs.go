@@ -13,6 +13,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 func newRunsCommand(g *global) *cobra.Command {
@@ -172,7 +173,7 @@ func runRunsShow(g *global, dir string) error {
 		pairs.Add("learning rate", fmt.Sprintf("%.4g", *i.LearningRate))
 	}
 	if i.Resumable() {
-		pairs.Add("go on", "dptrain resume "+term.Quoted(term.Relative(i.Dir)))
+		pairs.Add("go on", "dptrain resume "+show.Quoted(term.Relative(i.Dir)))
 	}
 	return g.Print(map[string]runLine{"run": newRunLine(i)}, func(w io.Writer) { term.Rows(w, pairs) })
 }

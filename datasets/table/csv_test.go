@@ -293,7 +293,7 @@ func TestErrorsNameAllColumns(t *testing.T) {
 	path := put(t, "x.csv", strings.Join(header, ",")+"\n1,2,red"+strings.Repeat(",3", 30)+"\n"+strings.Join(cells, ",")+"\n")
 	_, err := schema.Read(open(t, path), Training)
 	want := path + ": line 3, column a: no value (empty, NaN, NA or the like); in c: none of the categories; in t[0], t[1], t[2], "
-	for _, part := range []string{want, "t[19] and 10 more: not a number; in y: no label", "; give a public constant", "; if the column holds categories, list them by --categories t[0]=a,b,c; "} {
+	for _, part := range []string{want, "t[19] and 10 more: not a number; in y: no label", "; give a public constant", "; if the column holds categories, list them by --categories 't[0]'=a,b,c; "} {
 		if err == nil || !strings.Contains(err.Error(), part) || leaks(err.Error()) {
 			t.Errorf("%v, want %s", err, part)
 		}

@@ -3,6 +3,8 @@ package table
 import (
 	"fmt"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // unknown returns the error of a category that isn't listed.
@@ -28,7 +30,7 @@ func (e *encoder) numbers(c *columnReader, cells []cell) error {
 			return v.wrong(c.Name, "no date as 2024-12-31; write it so, or ignore the column by --ignore %s", flagList([]string{c.Name}))
 		}
 		if !ok && c.Written != "" && v.kind == text && !v.missing() {
-			return v.wrong(c.Name, "not written as %s, as the settings or the public file say; write it so, or say how numbers are written by --written %s=EXAMPLE, with a decimal sign as in 1,5", c.Written, shellWord(c.Name))
+			return v.wrong(c.Name, "not written as %s, as the settings or the public file say; write it so, or say how numbers are written by --written %s=EXAMPLE, with a decimal sign as in 1,5", c.Written, show.Quoted(c.Name))
 		}
 		if !ok {
 			return noNumber(v, c.position(i), len(c.Shape) == 0)
@@ -39,7 +41,7 @@ func (e *encoder) numbers(c *columnReader, cells []cell) error {
 		}
 		y := float32(c.Scale.apply(near))
 		if y-y != 0 {
-			return v.wrong(c.position(i), "too large for single precision; clip or scale it, as in --clip %s=0,1000", shellWord(c.Name))
+			return v.wrong(c.position(i), "too large for single precision; clip or scale it, as in --clip %s=0,1000", show.Quoted(c.Name))
 		}
 		e.out.Values = append(e.out.Values, y)
 	}
@@ -83,7 +85,7 @@ func (c Column) position(i int) string {
 
 // noNumber returns the error of a cell that isn't a number, with a remedy.
 func noNumber(v cell, column string, single bool) error {
-	name := shellWord(column)
+	name := show.Quoted(column)
 	switch {
 	case v.kind == rawBytes:
 		return v.wrong(column, noText+", or ignore the column by --ignore %s", flagList([]string{column}))
@@ -127,7 +129,7 @@ func (e *encoder) addLabel(v cell) error {
 func (e *encoder) addNumber(v cell) error {
 	x, ok := v.value()
 	if !ok && v.kind == text {
-		return v.wrong(e.label.Name, "not a finite number to regress on; write labels as the public file does, or say how by --written %s=EXAMPLE, such as 1,5 or $1.5", shellWord(e.label.Name))
+		return v.wrong(e.label.Name, "not a finite number to regress on; write labels as the public file does, or say how by --written %s=EXAMPLE, such as 1,5 or $1.5", show.Quoted(e.label.Name))
 	}
 	if !ok {
 		return v.wrong(e.label.Name, "not a finite number to regress on")
@@ -137,7 +139,7 @@ func (e *encoder) addNumber(v cell) error {
 	}
 	y := float32(e.label.Scale.apply(x))
 	if y-y != 0 {
-		return v.wrong(e.label.Name, "too large for single precision; scale it, as in --scale %s=0,1000", shellWord(e.label.Name))
+		return v.wrong(e.label.Name, "too large for single precision; scale it, as in --scale %s=0,1000", show.Quoted(e.label.Name))
 	}
 	var err error
 	if e.out.Numbers, err = grown(e.out.Numbers, 1, e.rows); err != nil {

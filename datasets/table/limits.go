@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/dptrain/dptrain/internal/memory"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // maxUnpacked returns the number of bytes that a Parquet file of size bytes may unpack to, by the claims of its
@@ -64,19 +65,7 @@ func flagList(names []string) string {
 	w := csv.NewWriter(&b)
 	_ = w.Write(names[:min(len(names), 20)]) // to memory
 	w.Flush()
-	list := strings.TrimSuffix(b.String(), "\n")
-	if strings.ContainsAny(list, `" `) {
-		return "'" + list + "'"
-	}
-	return list
-}
-
-// shellWord writes a name so that a shell reads it as one word.
-func shellWord(name string) string {
-	if strings.ContainsAny(name, " '\"$&|;<>()*?#`\\!") {
-		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
-	}
-	return name
+	return show.Quoted(strings.TrimSuffix(b.String(), "\n"))
 }
 
 // quotedNames lists names for a private text.

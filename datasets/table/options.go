@@ -62,12 +62,12 @@ type Scale struct {
 // Missing sets how missing values of a column of numbers become samples' values. A cell is missing if it is empty,
 // null, NaN, or one of NA, N/A, NaN, nan, null, NULL, None and ?.
 type Missing struct {
-	Fill float64 `json:"fill"` // in the unit of the file; clipped and scaled as any number
+	Fill float64 `json:"fill" yaml:"fill"` // in the unit of the file; clipped and scaled as any number
 	// Indicator adds a value after the number: 1 if the cell was missing, else 0.
-	Indicator bool `json:"indicator,omitempty"`
+	Indicator bool `json:"indicator,omitempty" yaml:"indicator,omitempty"`
 	// Words are more texts that mark a missing value, such as unknown. A word that is a number, such as -999, counts in
 	// every notation.
-	Words []string `json:"words,omitempty"`
+	Words []string `json:"words,omitempty" yaml:"words,flow,omitempty"`
 }
 
 func (m Missing) check(option string) error {

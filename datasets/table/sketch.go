@@ -108,7 +108,7 @@ func valueOf(cells []cell) (value sketch.Value) {
 	for _, c := range cells {
 		exact := c.hash()
 		v, isNumber := c.value()
-		if plain := (notation{}); !isNumber && c.kind == text { // as 33,4, which another program saved as 33.4
+		if plain := (notation{}); !isNumber && c.kind == text && strings.ContainsAny(c.text, numerals) { // as 33,4
 			if v, isNumber = plain.number(c.text); isNumber {
 				exact = numberHash(v)
 			}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // Minimum numbers of rows for which chance can't explain a pattern.
@@ -39,7 +41,7 @@ func (s *summing) useless(out *Summary) {
 		out.Useless = "an array of texts"
 	case !s.single:
 	case s.areDates():
-		out.Useless = fmt.Sprintf("dates or times, such as %s; by --written %s they are read as days since 1970-01-01, if they are written as 2024-12-31", s.first.excerpt(), shellWord(out.Name+"=date"))
+		out.Useless = fmt.Sprintf("dates or times, such as %s; by --written %s they are read as days since 1970-01-01, if they are written as 2024-12-31", s.first.excerpt(), show.Quoted(out.Name+"=date"))
 	case out.Numbers && s.texts == 0:
 		out.Useless = s.uselessNumbers(out)
 	case out.Numbers:
@@ -47,9 +49,9 @@ func (s *summing) useless(out *Summary) {
 		out.Prose = true
 		out.Useless = fmt.Sprintf("texts: %s different values in %s rows; to learn from them alone, ignore all other columns but the label", grouped(len(s.different)), grouped(s.counted))
 	case s.amounts():
-		out.Useless = fmt.Sprintf("numbers with more than %d different texts among them, such as %s; say how they are written by --written %s=EXAMPLE, such as 1,5 or $1.5, to learn from them", maxWords, s.text.quoted(), shellWord(out.Name))
+		out.Useless = fmt.Sprintf("numbers with more than %d different texts among them, such as %s; say how they are written by --written %s=EXAMPLE, such as 1,5 or $1.5, to learn from them", maxWords, s.text.quoted(), show.Quoted(out.Name))
 	case s.measured > 0 && s.measured == s.texts && (len(s.different) > doses || s.nameRows()):
-		out.Useless = fmt.Sprintf("amounts written as %s; say how by --written %s=EXAMPLE, such as 1,5 or $1.5, to learn from them", s.text.quoted(), shellWord(out.Name))
+		out.Useless = fmt.Sprintf("amounts written as %s; say how by --written %s=EXAMPLE, such as 1,5 or $1.5, to learn from them", s.text.quoted(), show.Quoted(out.Name))
 	case s.nameRows():
 		what := "ids or names"
 		if s.longest > 40 {

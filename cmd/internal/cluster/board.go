@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // Board is where a coordinator posts jobs and receives their results. Its methods are safe for concurrent use.
@@ -54,7 +54,7 @@ func (c *Conn) Board(ctx context.Context, campaign string, build Build, tell fun
 	}
 	ctx, stop := context.WithCancel(ctx)
 	b := &Board{
-		conn: c, campaign: campaign, build: build, tell: func(text string) { tell(release.Printable(text)) }, arrived: make(chan arrival), stop: stop,
+		conn: c, campaign: campaign, build: build, tell: func(text string) { tell(show.Printable(text)) }, arrived: make(chan arrival), stop: stop,
 		out: map[string]Job{}, waiting: map[string]map[uint64]jetstream.Msg{}, workers: map[string]Heartbeat{},
 	}
 	var err error

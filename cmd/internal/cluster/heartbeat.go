@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // Heartbeat describes a worker, which publishes it every few seconds.
@@ -29,7 +29,7 @@ type Heartbeat struct {
 
 // Name returns a name for people: the host, and the first letters of the random name.
 func (h Heartbeat) Name() string {
-	return release.Printable(fmt.Sprintf("%s-%.4s", cmp.Or(h.Host, "unknown"), h.Worker))
+	return show.Printable(fmt.Sprintf("%s-%.4s", cmp.Or(h.Host, "unknown"), h.Worker))
 }
 
 // heartbeats returns each worker's last heartbeat, by random name. Workers that ended a short while ago are among them.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // Executor does a worker's jobs.
@@ -116,7 +116,7 @@ const passFor = 10 * time.Minute
 func (s *serving) tellOnce(text string) {
 	if !s.told[text] {
 		s.told[text] = true
-		s.Tell(release.Printable(text))
+		s.Tell(show.Printable(text))
 	}
 }
 

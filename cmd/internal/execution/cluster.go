@@ -21,6 +21,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/cluster"
 	"github.com/dptrain/dptrain/cmd/internal/flags"
 	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // Embedded is the value of --cluster for a server inside this process.
@@ -102,7 +103,7 @@ func (c *Cluster) Lead(ctx context.Context, dir string, note func(string)) (*clu
 	if c.Listen != "" {
 		where = "on any machine that has a copy of this file"
 	}
-	note(fmt.Sprintf("the cluster's server is at %s; start workers %s by: dptrain worker --cluster %s", strings.TrimPrefix(server.File.URL, "tls://"), where, term.Quoted(file)))
+	note(fmt.Sprintf("the cluster's server is at %s; start workers %s by: dptrain worker --cluster %s", strings.TrimPrefix(server.File.URL, "tls://"), where, show.Quoted(file)))
 	return conn, func() error { conn.Close(); return server.Close() }, nil
 }
 

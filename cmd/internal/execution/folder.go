@@ -17,6 +17,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/flags"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/internal/show"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -100,7 +101,7 @@ func stop(folder *runs.Run, err error) error {
 	if _, gone := os.Stat(folder.Dir()); errors.Is(gone, fs.ErrNotExist) {
 		return errors.Join(fmt.Errorf("%w; the run's folder %s is gone: if it was moved, resume it there", err, folder.Dir()), folder.Release())
 	}
-	hint := fmt.Errorf("%w; what is done is kept: dptrain resume %s", err, term.Quoted(term.Relative(folder.Dir())))
+	hint := fmt.Errorf("%w; what is done is kept: dptrain resume %s", err, show.Quoted(term.Relative(folder.Dir())))
 	if stopped := folder.Stop(err.Error()); stopped != nil {
 		hint = fmt.Errorf("%w (the stop isn't noted there: %v)", hint, stopped)
 	}

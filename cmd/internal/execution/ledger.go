@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // charging is the activity of a command that waits for the ledger.
@@ -76,7 +77,7 @@ func Unrecorded(l *ledger.Ledger, found []runs.Info) (warning string, err error)
 		return "", nil
 	}
 	return fmt.Sprintf("%s lacks runs of its folder, and what they cost isn't counted: %s; bring back the ledger that has them",
-		l.Path(), term.Clean(strings.Join(names, ", "))), nil
+		l.Path(), show.Printable(strings.Join(names, ", "))), nil
 }
 
 // identify notes what run this is. The kept fingerprint says better what changed since the run began; should it be

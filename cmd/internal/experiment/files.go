@@ -23,17 +23,9 @@ func tableOptions(e settings.Experiment) table.Options {
 	d := e.Data
 	return table.Options{
 		Label: d.Label, Task: table.Task(d.Task), Classes: d.Classes, Ignore: d.Ignore,
-		Columns: d.Columns, Shapes: d.Shapes, Categories: d.Categories, Missing: missingOf(d), Written: d.Written, Clip: d.Clip, Scale: d.Scale,
+		Columns: d.Columns, Shapes: d.Shapes, Categories: d.Categories, Missing: d.Missing, Written: d.Written, Clip: d.Clip, Scale: d.Scale,
 		Unit: d.Unit, Text: d.Text, TextLength: e.TextLength,
 	}
-}
-
-func missingOf(d settings.Data) map[string]table.Missing {
-	out := map[string]table.Missing{}
-	for name, m := range d.Missing {
-		out[name] = table.Missing(m)
-	}
-	return out
 }
 
 // ownFiles holds a person's own files between [New] and [Plan.Load].

@@ -83,7 +83,7 @@ type browserFrame struct {
 }
 
 // show opens all frames in one browser and returns its measurements, and the lines of its console.
-func show(t *testing.T, frames []browserFrame) (seen []browserFrame, console []string) {
+func shown(t *testing.T, frames []browserFrame) (seen []browserFrame, console []string) {
 	t.Helper()
 	command := browser(t)
 	list, err := json.Marshal(frames)
@@ -159,7 +159,7 @@ func TestInABrowser(t *testing.T) {
 			}
 		}
 	}
-	seen, console := show(t, frames)
+	seen, console := shown(t, frames)
 	if len(console) != 1 || !strings.Contains(console[0], "control.png") {
 		t.Errorf("the browser complains:\n%s", strings.Join(console, ""))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/figure"
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/internal/show"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -129,7 +130,7 @@ func scores(runs []Run, metric train.Metric) *chart {
 		data = append(data[:3], "other data")
 	}
 	for i, name := range data {
-		data[i] = release.Printable(shortened(name, 40))
+		data[i] = show.Printable(shortened(name, 40))
 	}
 	c.draw(panel, data, "")
 	return c

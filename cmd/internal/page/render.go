@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/page/sheet"
-	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 //go:embed page.html.tmpl
@@ -26,11 +26,11 @@ func policy() string { return sheet.Policy(style) }
 // templates holds the pages. Style sheet and policy are part of the source, where html/template leaves them as they
 // are.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"plain": release.Printable,
+	"plain": show.Printable,
 	"lines": func(text string) string {
 		lines := strings.Split(text, "\n")
 		for i, line := range lines {
-			lines[i] = release.Printable(line)
+			lines[i] = show.Printable(line)
 		}
 		return strings.Join(lines, "\n")
 	},

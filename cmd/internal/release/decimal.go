@@ -4,7 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // Up prints an epsilon by [RoundUp] with four decimals.
@@ -60,14 +59,3 @@ func Whole(v float64) string { return Grouped(int(math.Round(v))) }
 
 // Exact prints every digit: noise multipliers are made to be used again.
 func Exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-// Printable replaces the characters of a text that could steer a terminal or reverse the direction of text: names of
-// columns, classes and machines are others' texts.
-func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, text)
-}

@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/nearest"
 )
 
@@ -100,7 +101,7 @@ func checkBlock(path string, t reflect.Type, block *yaml.Node) error {
 }
 
 // missing is the type of a block that is one setting: another one replaces it whole.
-var missing = reflect.TypeFor[Missing]()
+var missing = reflect.TypeFor[table.Missing]()
 
 // override sets the settings of overrides.
 func (e *Experiment) override(overrides ...Override) error {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+
+	"github.com/dptrain/dptrain/datasets/table"
 )
 
 // Files is the name of the data set for the user's own files. [Data] holds its settings.
@@ -14,30 +16,23 @@ const Files = "files"
 // datasets/table). Paths are relative to the working directory. All other settings are public, and must not be chosen
 // by looking at the training rows.
 type Data struct {
-	Train      string                `yaml:"train,omitempty"` // private
-	Test       string                `yaml:"test,omitempty"`  // public: selects the best trial, gives missing settings
-	Label      string                `yaml:"label,omitempty"` // a column, or an array of an NPZ file
-	Text       string                `yaml:"text,omitempty"`  // the column of texts, the only one to learn from
-	Task       string                `yaml:"task,omitempty"`
-	Classes    []string              `yaml:"classes,flow,omitempty"`
-	Ignore     []string              `yaml:"ignore,flow,omitempty"`
-	Columns    []string              `yaml:"columns,flow,omitempty"` // to learn from; empty: all of the test file
-	Shapes     map[string][]int      `yaml:"shapes,omitempty"`       // of arrays, by column; as the test file shows
-	Categories map[string][]string   `yaml:"categories,omitempty"`   // by column
-	Missing    map[string]Missing    `yaml:"missing,omitempty"`      // by column of numbers
-	Written    map[string]string     `yaml:"written,omitempty"`      // by column: an example such as 1,5, or date
-	Clip       map[string][2]float64 `yaml:"clip,omitempty"`         // minimum and maximum; * is all columns of numbers
-	Scale      map[string][2]float64 `yaml:"scale,omitempty"`        // shift and divisor: (x - shift)/divisor
+	Train      string                   `yaml:"train,omitempty"` // private
+	Test       string                   `yaml:"test,omitempty"`  // public: selects trials, gives missing settings
+	Label      string                   `yaml:"label,omitempty"` // a column, or an array of an NPZ file
+	Text       string                   `yaml:"text,omitempty"`  // the column of texts, the only one to learn from
+	Task       string                   `yaml:"task,omitempty"`
+	Classes    []string                 `yaml:"classes,flow,omitempty"`
+	Ignore     []string                 `yaml:"ignore,flow,omitempty"`
+	Columns    []string                 `yaml:"columns,flow,omitempty"` // to learn from; empty: the test file's
+	Shapes     map[string][]int         `yaml:"shapes,omitempty"`       // of arrays, by column; as the test file shows
+	Categories map[string][]string      `yaml:"categories,omitempty"`   // by column
+	Missing    map[string]table.Missing `yaml:"missing,omitempty"`      // by column of numbers
+	Written    map[string]string        `yaml:"written,omitempty"`      // by column: an example such as 1,5, or date
+	Clip       map[string][2]float64    `yaml:"clip,omitempty"`         // minimum and maximum; * is all of numbers
+	Scale      map[string][2]float64    `yaml:"scale,omitempty"`        // shift and divisor: (x - shift)/divisor
 
 	Unit        string `yaml:"unit,omitempty"`          // the column that names a training row's unit
 	RowsPerUnit int    `yaml:"rows_per_unit,omitempty"` // the maximum number of rows kept of each
-}
-
-// Missing sets how missing numbers of a column become samples' values: see table.Missing.
-type Missing struct {
-	Fill      float64  `yaml:"fill"`                 // replaces a missing number
-	Indicator bool     `yaml:"indicator,omitempty"`  // whether a value after the number is 1 if it was missing, else 0
-	Words     []string `yaml:"words,flow,omitempty"` // more texts that mark a missing number
 }
 
 // given reports whether there is a file.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/datasets/table"
 )
 
 // Own files choose their preset, and settings of columns add to the settings of a weaker layer.
@@ -28,7 +30,7 @@ model: mlp:8
 	want := Data{
 		Train: "a.csv", Test: "b.csv", Label: "z = 1", Classes: []string{">50K", "<=50K"},
 		Categories: map[string][]string{"colour": {"red", "green"}, "size": {"<5", ">5", ""}},
-		Missing: map[string]Missing{
+		Missing: map[string]table.Missing{
 			"age": {Fill: 40, Indicator: true, Words: []string{"unknown", "-999"}}, "a.b": {Fill: 2, Words: []string{"# 1", "x, y"}}, "b": {Fill: 3},
 		},
 		Ignore: []string{"d, e", `5" pipe`, "f"}, Columns: []string{"age", "colour", "size"}, Shapes: map[string][]int{"x": {2, 3}},

@@ -12,8 +12,8 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
-	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // File is a settings file about a person's own files, with comments for that person.
@@ -38,16 +38,7 @@ func (s *File) remarkf(key, column, format string, args ...any) {
 	if s.remarks == nil {
 		s.remarks = map[[2]string]string{}
 	}
-	s.remarks[[2]string{key, column}] = term.Clean(fmt.Sprintf(format, args...))
-}
-
-// missingSettings returns options of missing values as settings.
-func missingSettings(of map[string]table.Missing) map[string]settings.Missing {
-	out := map[string]settings.Missing{}
-	for name, m := range of {
-		out[name] = settings.Missing(m)
-	}
-	return out
+	s.remarks[[2]string{key, column}] = show.Printable(fmt.Sprintf(format, args...))
 }
 
 // YAML returns the file, which settings.Resolve reads.
@@ -77,7 +68,7 @@ func (s *File) YAML() (string, error) {
 	}
 	var b bytes.Buffer
 	for _, line := range slices.Concat(s.head, s.Notes) {
-		fmt.Fprintln(&b, strings.TrimRight("# "+term.Clean(line), " "))
+		fmt.Fprintln(&b, strings.TrimRight("# "+show.Printable(line), " "))
 	}
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
@@ -124,7 +115,7 @@ func Columns(o table.Options) *File {
 		},
 		data: settings.Data{
 			Label: o.Label, Task: string(o.Task), Classes: o.Classes, Ignore: o.Ignore, Columns: o.Columns, Text: o.Text, Shapes: o.Shapes,
-			Categories: o.Categories, Missing: missingSettings(o.Missing), Written: o.Written, Clip: o.Clip, Scale: o.Scale,
+			Categories: o.Categories, Missing: o.Missing, Written: o.Written, Clip: o.Clip, Scale: o.Scale,
 		},
 		columns: o.Columns,
 	}

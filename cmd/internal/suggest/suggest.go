@@ -13,6 +13,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // Options say what the columns are for.
@@ -31,7 +32,7 @@ func Describe(file string, d table.Description, opts Options) (*File, error) {
 		},
 		data: settings.Data{
 			Test: file, Label: opts.Label, Task: opts.Task,
-			Categories: map[string][]string{}, Missing: map[string]settings.Missing{}, Written: map[string]string{}, Clip: map[string][2]float64{}, Scale: map[string][2]float64{},
+			Categories: map[string][]string{}, Missing: map[string]table.Missing{}, Written: map[string]string{}, Clip: map[string][2]float64{}, Scale: map[string][2]float64{},
 		},
 	}
 	for _, c := range d.Columns {
@@ -72,7 +73,7 @@ func Describe(file string, d table.Description, opts Options) (*File, error) {
 			s.suggestColumn(c, d.Rows)
 		}
 	}
-	s.LeftOut = term.Clean(s.left.Text(learned - s.left.Len()))
+	s.LeftOut = show.Printable(s.left.Text(learned - s.left.Len()))
 	if opts.Label == "" {
 		s.notef("label: missing; name the column that holds the labels, by --label")
 	}
@@ -116,7 +117,7 @@ func textToLearn(d table.Description, opts Options) string {
 
 // notef adds a note.
 func (s *File) notef(format string, args ...any) {
-	s.Notes = append(s.Notes, term.Clean(fmt.Sprintf(format, args...)))
+	s.Notes = append(s.Notes, show.Printable(fmt.Sprintf(format, args...)))
 }
 
 // brief matches the beginning of a reason, up to a detail: a text in quotes is none.
@@ -224,7 +225,7 @@ func (s *File) suggestNumbers(c table.Summary, scale [2]float64, rows int) {
 		s.notef("%s: texts such as %q in %s rows are taken for missing numbers; if they are amounts, write them as the others", c.Name, c.Words[i], release.Grouped(c.Texts))
 	}
 	if m, ok := c.SuggestedMissing(); ok {
-		s.data.Missing[c.Name] = settings.Missing(m)
+		s.data.Missing[c.Name] = m
 		remark := fmt.Sprintf("missing in %s of %s rows", release.Grouped(c.Missing), release.Grouped(rows))
 		if len(c.Shape) > 0 {
 			remark = fmt.Sprintf("missing values: %s; here the fill is the mean", release.Grouped(c.Missing))
@@ -234,7 +235,7 @@ func (s *File) suggestNumbers(c table.Summary, scale [2]float64, rows int) {
 		}
 		s.remarkf("missing", c.Name, "%s", remark)
 	} else if s.gaps && len(c.Shape) == 0 {
-		s.data.Missing[c.Name] = settings.Missing{Fill: c.Median}
+		s.data.Missing[c.Name] = table.Missing{Fill: c.Median}
 	}
 }
 

@@ -94,12 +94,8 @@ func TestSuggestedSettingsReadTheTable(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, written)
 		}
-		missing := map[string]table.Missing{}
-		for column, m := range e.Data.Missing {
-			missing[column] = table.Missing(m)
-		}
 		schema, err := table.Infer(file, table.Options{
-			Label: e.Data.Label, Task: table.Task(e.Data.Task), Ignore: e.Data.Ignore, Categories: e.Data.Categories, Missing: missing, Clip: e.Data.Clip, Scale: e.Data.Scale,
+			Label: e.Data.Label, Task: table.Task(e.Data.Task), Ignore: e.Data.Ignore, Categories: e.Data.Categories, Missing: e.Data.Missing, Clip: e.Data.Clip, Scale: e.Data.Scale,
 		})
 		if err != nil {
 			if len(e.Data.Ignore) == len(names) && strings.Contains(err.Error(), "no column is left") {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/ui"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // Output is standard output. It keeps its first error, so that results that a full disk cut short don't pass for
@@ -64,15 +65,12 @@ func Columns(w io.Writer, lines ...[]string) {
 	tw := ui.NewColumns(w, widthOf(w))
 	for _, cells := range lines {
 		for i, cell := range cells {
-			cells[i] = Clean(cell)
+			cells[i] = show.Printable(cell)
 		}
 		fmt.Fprintln(tw, strings.Join(cells, "\t"))
 	}
 	tw.Flush()
 }
-
-// Clean is [release.Printable].
-func Clean(text string) string { return release.Printable(text) }
 
 // Plural returns one or several, whichever goes with n.
 func Plural(n int, one, several string) string {
@@ -93,17 +91,6 @@ func Relative(path string) string {
 		return path
 	}
 	return short
-}
-
-// Quoted writes a word so that a shell reads it as one.
-func Quoted(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=,:+@%", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // Create writes a new file.

@@ -23,14 +23,3 @@ func TestCited(t *testing.T) {
 		}
 	}
 }
-
-func TestQuoted(t *testing.T) {
-	for word, want := range map[string]string{
-		"0.1": "0.1", "privacy.repetitions_shape=2": "privacy.repetitions_shape=2", "": "''", "[0.1, 1]": "'[0.1, 1]'",
-		"it's": `'it'\''s'`, "$HOME": "'$HOME'", "a;b": "'a;b'", "~/x": "'~/x'", "a\nb": "'a\nb'", "ü": "'ü'",
-	} {
-		if got := Quoted(word); got != want {
-			t.Errorf("%q: %s, want %s", word, got, want)
-		}
-	}
-}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/ui"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // Terminal holds the flags of the root command and the outputs, for all commands.
@@ -82,7 +83,7 @@ func (t *Terminal) Fail(err error, code int, args []string) {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")           // one line for each of joined errors
 	text += cited(err, t.Verbose || t.Screen.Terminal && !asJSON) // JSON is made to be kept
 	if !asJSON {
-		fmt.Fprintln(t.Err, "dptrain:", Clean(text))
+		fmt.Fprintln(t.Err, "dptrain:", show.Printable(text))
 		return
 	}
 	enc := json.NewEncoder(t.Err)
@@ -100,7 +101,7 @@ func cited(err error, shown bool) string {
 	case !errors.As(err, &rows) || rows.Private == "":
 		return ""
 	case shown:
-		return "; " + Clean(rows.Private)
+		return "; " + show.Printable(rows.Private)
 	}
 	return "; --verbose shows what the file has there, which is private"
 }

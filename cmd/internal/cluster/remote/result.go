@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/internal/show"
 	"github.com/dptrain/dptrain/internal/strict"
 )
 
@@ -136,12 +137,12 @@ func isLocal(name string) bool {
 
 // isLine reports whether a text is one printable line.
 func isLine(text string, most int) bool {
-	return len(text) <= most && release.Printable(text) == text
+	return len(text) <= most && show.Printable(text) == text
 }
 
 // line makes a printable line of a text.
 func line(text string, most int) string {
-	text = release.Printable(text)
+	text = show.Printable(text)
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "")
 	}

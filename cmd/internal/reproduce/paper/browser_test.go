@@ -101,7 +101,7 @@ func TestInABrowser(t *testing.T) {
 			}
 		}
 	}
-	seen, console := show(t, frames)
+	seen, console := shown(t, frames)
 	if len(console) != 1 || !strings.Contains(console[0], "control.png") {
 		t.Errorf("the browser complains:\n%s", strings.Join(console, ""))
 	}
@@ -137,7 +137,7 @@ func TestInABrowser(t *testing.T) {
 
 // show opens all frames in one browser and returns its measurements and the lines of its console. Without a browser it
 // skips the test.
-func show(t *testing.T, frames []frame) (seen []frame, console []string) {
+func shown(t *testing.T, frames []frame) (seen []frame, console []string) {
 	t.Helper()
 	var command []string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {

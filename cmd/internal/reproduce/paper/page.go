@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/figure"
 	"github.com/dptrain/dptrain/cmd/internal/page/sheet"
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 //go:embed page.css
@@ -22,7 +23,7 @@ var pageSource string
 var style = sheet.Style(styleSource)
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"plain": release.Printable,
+	"plain": show.Printable,
 	// whole keeps DP-SGD from breaking at its hyphen.
 	"whole": func(title string) string { return strings.ReplaceAll(title, "DP-", "DP\u2011") },
 	"class": func(v Verdict) string { return strings.ReplaceAll(string(v), " ", "-") },

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // Total is the cost of several releases together. All of it is private.
@@ -44,13 +46,13 @@ func (a Account) Near() string {
 		return ""
 	}
 	return fmt.Sprintf("%s may be the ledger's data set %s, of %d rows, in other columns or digits: if they are about the same people, give --same-as %[2]q, and what they cost adds up; if not, --new-data",
-		printable(a.Planned[0].Data.Name), printable(a.near[0].Name), a.near[0].Rows)
+		show.Printable(a.Planned[0].Data.Name), show.Printable(a.near[0].Name), a.near[0].Rows)
 }
 
 // Line describes in one line the releases of a data set and, if there are planned releases, the total with them.
 func (a Account) Line(name string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", printable(name), releases(a.Spent.Releases))
+	fmt.Fprintf(&b, "%s: %s", show.Printable(name), releases(a.Spent.Releases))
 	if a.Spent.Apart() {
 		b.WriteString(", " + a.Spent.Bound)
 	} else if a.Spent.Releases > 0 {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // Budget is a standing budget: all releases of a data set together may cost Epsilon at Delta.
@@ -53,7 +55,7 @@ func (e *BudgetError) Error() string {
 	if e.near != "" {
 		return "a standing budget needs to know whose data these are: " + e.near
 	}
-	name := printable(e.Data.Name)
+	name := show.Printable(e.Data.Name)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: the standing budget of epsilon %s at delta %v refuses this run: ", name, down(e.Epsilon), e.Delta)
 	if e.Spent.Releases == 0 {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
+	"github.com/dptrain/dptrain/internal/show"
 	"github.com/dptrain/dptrain/internal/sketch"
 )
 
@@ -71,16 +71,6 @@ func (d Data) check() error {
 	return nil
 }
 
-// printable replaces the characters of a name that could control a terminal.
-func printable(name string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, name)
-}
-
 // connected returns, for each of all, whether it counts as one data set with from, directly or by a chain of others.
 func (b *book) connected(all []Data, from ...Data) []bool {
 	in := make([]bool, len(all))
@@ -134,7 +124,7 @@ func (b *book) decide(r *Release) (known, near []Data, err error) {
 	}
 	for _, from := range [][]Data{near, counted, all} { // several files may have the name
 		if len(known) == 0 {
-			known = slices.DeleteFunc(slices.Clone(from), func(d Data) bool { return !slices.Contains(r.Decision.SameAs, printable(d.Name)) })
+			known = slices.DeleteFunc(slices.Clone(from), func(d Data) bool { return !slices.Contains(r.Decision.SameAs, show.Printable(d.Name)) })
 		}
 	}
 	if len(known) == 0 && len(r.Decision.SameAs) > 0 {

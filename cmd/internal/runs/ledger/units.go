@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/show"
 )
 
 // differ returns why releases have no common epsilon, or "": they add up if their guarantees are of single rows, or of
@@ -31,7 +33,7 @@ func (r Release) protects() string {
 	if r.Unit == "" {
 		return "single rows"
 	}
-	return "units of column " + printable(r.Unit)
+	return "units of column " + show.Printable(r.Unit)
 }
 
 // flag returns how a run is given the release's unit.
@@ -39,7 +41,7 @@ func (r Release) flag() string {
 	if r.Unit == "" {
 		return "without --unit"
 	}
-	return "with --unit " + printable(r.Unit)
+	return "with --unit " + show.Printable(r.Unit)
 }
 
 // Apart reports whether the releases have no common epsilon: Epsilon is then infinite, and Bound says why.
