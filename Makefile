@@ -46,7 +46,7 @@ lint:
 	GOGC=off GOMEMLIMIT=2GiB go run $(STATICCHECK) ./...
 
 race:
-	@if [ "$$(go env CGO_ENABLED)" = 1 ]; then set -x; GOGC=off GOMEMLIMIT=1GiB go build -race $(CONCURRENT) && RAPID_SEED=1 go test -vet=off -race -timeout 20m -run '^(Test|Fuzz)' $(CONCURRENT); \
+	@if [ "$$(go env CGO_ENABLED)" = 1 ]; then set -x; GOGC=off GOMEMLIMIT=1GiB go build -race $(CONCURRENT) && RAPID_SEED=1 go test -vet=off -race -short -timeout 20m -run '^(Test|Fuzz)' $(CONCURRENT); \
 	else echo 'no C compiler: the race detector is left out' >&2; fi
 
 bench:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -22,7 +23,7 @@ import (
 
 type predictOptions struct {
 	out, id, threshold string
-	keepGoing          bool
+	keepGoing, json    bool
 }
 
 func newPredictCommand(g *global) *cobra.Command {
@@ -54,7 +55,8 @@ is clipped to that range, which standard error says.
 A row that can't be read is an error, and there are no predictions. With --keep-going
 it gets an empty one, and the reason in a further column, "problem", without cells.
 The exit code is then 3 if there is such a row, though the predictions are written.
-A file that can't be read from some row on, such as a damaged one, is an error still.
+A file that can't be read from some row on, such as a damaged one, is an error
+still, and so is one without any row that can be read.
 
 The released model may be used as often as you like: that costs no privacy. A
 prediction is as private as the row that it is made for.
@@ -66,6 +68,7 @@ prediction is as private as the row that it is made for.
   dptrain predict runs/mnist-20261122-100352 seven.png four.png`,
 		Args: term.Takes(2, math.MaxInt, "a run and a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.json = g.JSON
 			return runPredict(cmd.Context(), g, opts, args[0], args[1:])
 		},
 	}
@@ -175,6 +178,9 @@ func predict(ctx context.Context, r *experiment.Released, files []string, opts p
 	if err != nil {
 		return predictions{}, err
 	}
+	if slices.ContainsFunc(outputs, func(y float32) bool { return y-y != 0 }) {
+		return predictions{}, term.Inputf("%s: its numbers are so large that the model's outputs aren't finite; a model whose columns are clipped takes any", files[0])
+	}
 	out := predictions{header: []string{first, read.Label.Name}, rows: make([]prediction, read.Data.Samples()+len(read.Bad)), keepGoing: r.KeepGoing, bad: len(read.Bad)}
 	if r.Task != release.Regression {
 		for i := range r.Outputs {
@@ -188,7 +194,7 @@ func predict(ctx context.Context, r *experiment.Released, files []string, opts p
 		if bad := read.Bad[i]; bad != nil {
 			out.rows[i].Problem = bad.About()
 		} else {
-			out.rows[i] = newPrediction(r, read.Label, threshold, outputs[:r.Outputs])
+			out.rows[i] = newPrediction(r, read.Label, threshold, outputs[:r.Outputs], opts.json)
 			outputs = outputs[r.Outputs:]
 		}
 		out.rows[i].Row = i + 1
@@ -213,18 +219,21 @@ func (p *prediction) clip(label table.Label) int {
 	return 1
 }
 
-func newPrediction(r *experiment.Released, label table.Label, threshold *scores.Threshold, outputs []float32) prediction {
+func newPrediction(r *experiment.Released, label table.Label, threshold *scores.Threshold, outputs []float32, json bool) prediction {
 	if r.Task == release.Regression {
 		value := label.Number(outputs[0])
 		return prediction{Value: &value}
 	}
-	out := prediction{Probabilities: map[string]float64{}, shares: float.Softmax(outputs, r.Temperature)}
+	out := prediction{shares: float.Softmax(outputs, r.Temperature)}
 	if best := threshold.Predicted(outputs, r.Temperature); best >= 0 {
 		name := r.Class(best)
 		out.Class = &name
 	}
-	for i, share := range out.shares {
-		out.Probabilities[r.Class(i)] = share
+	if json { // a map takes three times the memory of the rest
+		out.Probabilities = map[string]float64{}
+		for i, share := range out.shares {
+			out.Probabilities[r.Class(i)] = share
+		}
 	}
 	return out
 }

@@ -202,7 +202,7 @@ func (r *csvRows) record() ([]string, error) {
 		return nil, &Error{Row: r.where(), Problem: fmt.Sprintf("%s, and the header has %s", cells(len(record)), cells(len(r.header))), alone: true}
 	case errors.As(err, &wrong):
 		e := explained(wrong)
-		return nil, &Error{Row: fmt.Sprintf("line %d", wrong.Line), Problem: e.Problem, Private: e.Private}
+		return nil, &Error{Row: fmt.Sprintf("line %d", wrong.StartLine), Problem: e.Problem, Private: e.Private}
 	case errors.Is(err, errRecord):
 		return nil, &Error{Row: fmt.Sprintf("after line %d", r.line), Problem: fmt.Sprintf("a row of more than %d MB; is a quote not closed?", maxRecord>>20)}
 	case err != nil:
@@ -215,8 +215,8 @@ func (r *csvRows) record() ([]string, error) {
 	}
 	r.end, r.offset = r.line+strings.Count(record[len(record)-1], "\n"), r.csv.InputOffset()
 	for i, s := range record {
-		if !utf8.ValidString(s) {
-			return nil, &Error{Row: r.where(), Problem: fmt.Sprintf("cell %d isn't UTF-8; save the file as UTF-8", i+1), alone: len(r.header) > 0}
+		if !utf8.ValidString(s) || strings.Contains(s, "\x00") { // zeros of a damaged file may hide line breaks
+			return nil, &Error{Row: r.where(), Problem: fmt.Sprintf("cell %d isn't UTF-8, or has a zero byte; save the file as UTF-8", i+1), alone: len(r.header) > 0}
 		}
 		if r.csv.LazyQuotes && strings.Contains(s, "\n") { // a quote that isn't closed would swallow rows
 			return nil, &Error{Row: r.where(), Problem: fmt.Sprintf(`cell %d has several lines, and the file cells such as ="1", beside which a missing quote can't be told; write 1 or "=""1"""`, i+1)}
@@ -235,9 +235,9 @@ func cells(n int) string {
 func explained(e *csv.ParseError) *Error {
 	switch {
 	case errors.Is(e.Err, csv.ErrQuote):
-		return problemf("a quote is missing or too many at byte %d; a quote within a quoted cell is written twice", e.Column)
+		return problemf("a quote is missing or too many, which shows at byte %d of line %d; a quote within a quoted cell is written twice", e.Column, e.Line)
 	case errors.Is(e.Err, csv.ErrBareQuote):
-		return problemf("a quote in a cell without quotes at byte %d; put the cell into quotes and write the quote twice", e.Column)
+		return problemf("a quote in a cell without quotes at byte %d of line %d; put the cell into quotes and write the quote twice", e.Column, e.Line)
 	}
 	return failed(e.Err)
 }

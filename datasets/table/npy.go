@@ -156,8 +156,11 @@ func (d dtype) cell(b []byte) cell {
 	}
 	var s strings.Builder
 	for i := 0; i+4 <= len(b); i += 4 {
-		if r := d.order.Uint32(b[i:]); r != 0 { // zeros pad short texts
-			s.WriteRune(rune(r)) // U+FFFD for what is no character
+		switch r := rune(d.order.Uint32(b[i:])); {
+		case !utf8.ValidRune(r):
+			return cell{kind: rawBytes}
+		case r != 0: // zeros pad short texts
+			s.WriteRune(r)
 		}
 	}
 	return textCell(s.String())

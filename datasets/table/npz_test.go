@@ -220,6 +220,7 @@ func TestWrongNPZ(t *testing.T) {
 		"huge":          {npy(1, head("<f8", "False", huge), []float64{1}), "column x: the file is cut short"},
 		"huge, Fortran": {npy(1, head("<f8", "True", "(2, 16000000)"), []float64{1}), "column x: the file is cut short"},
 		"overflow":      {npy(1, head("<f8", "False", "(2, 9223372036854775807, 9)"), nil), "more than 4294967296 values"},
+		"surrogate":     {npy(1, head("<U1", "False", "(2,)"), []uint32{0xd800, 'a'}), "row 1, column x: not UTF-8 text"},
 		"NaN":           {npy(1, head("<f4", "False", "(2, 2)"), []float32{1, 2, 3, float32(math.NaN())}), `row 2, column x[1]: no value (empty, NaN, NA or the like); fill it in, or leave the row out`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package term
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/ui"
+	"github.com/dptrain/dptrain/internal/durable"
 	"github.com/dptrain/dptrain/internal/show"
 )
 
@@ -93,19 +93,12 @@ func Relative(path string) string {
 	return short
 }
 
-// Create writes a new file.
+// Create writes a new file, which is never there in part: not even if the program is killed.
 func Create(path string, contents []byte, mode fs.FileMode) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if errors.Is(err, fs.ErrExist) {
+	if _, err := os.Lstat(path); err == nil {
 		return Inputf("%s already exists; give another file, or remove it", path)
 	}
-	if err == nil {
-		if _, err = f.Write(contents); err != nil {
-			_ = os.Remove(path) // it isn't whole
-		}
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil {
+	if err := durable.Replace(path, ".dptrain-*", contents, mode, nil); err != nil {
 		return Inputf("write the result: %w", err)
 	}
 	return nil
