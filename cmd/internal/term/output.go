@@ -99,7 +99,7 @@ func Create(path string, contents []byte, mode fs.FileMode) error {
 		return Inputf("%s already exists; give another file, or remove it", path)
 	}
 	if err := durable.Replace(path, ".dptrain-*", contents, mode, nil); err != nil {
-		return Inputf("write the result: %w", err)
+		return Inputf("write the result to %s: %w", path, err)
 	}
 	return nil
 }
