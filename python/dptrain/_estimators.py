@@ -71,12 +71,14 @@ class _Estimator:
     def _fit(self, X: Any, y: Any, X_public: Any, y_public: Any) -> None:
         if (X_public is None) != (y_public is None):
             raise ValueError("give both X_public and y_public, or neither")
-        rows = _matrix("X", X)
+        rows, names = _matrix("X", X), _feature_names(X)
         files = {"train": self._arrays(rows, self._label("y", y, len(rows)))}
         if X_public is not None:
             public = _matrix("X_public", X_public)
             if public.shape[1] != rows.shape[1]:
                 raise DataError(f"X has {rows.shape[1]} columns and X_public {public.shape[1]}")
+            _same_order("X_public", X_public, names)
+            self._note_clipped(public)
             files["test"] = self._arrays(public, self._label("y_public", y_public, len(public)))
         data = self._data(rows.shape[1])
         if X_public is None:
@@ -99,6 +101,9 @@ class _Estimator:
         self.epsilon_: float = result["privacy"]["epsilon"]
         self.delta_: float = result["privacy"]["delta"]
         self.n_features_in_: int = rows.shape[1]
+        vars(self).pop("feature_names_in_", None)  # of an earlier fit
+        if names is not None:
+            self.feature_names_in_: Array = np.array(names, dtype=object)
 
     def _arguments(self, folder: str, data: Mapping[str, Any]) -> List[str]:
         config = os.path.join(folder, "config.yaml")
@@ -122,6 +127,14 @@ class _Estimator:
             _bound(data, name, low, high)
         return data
 
+    def _note_clipped(self, public: Array) -> None:
+        """Warns if bounds clip most public rows: those that a pipeline didn't transform, or were given in another unit."""
+        low, high = np.array(_pairs("bounds", self.bounds, public.shape[1])).T
+        clipped = int(((public < low) | (public > high)).any(axis=1).sum())
+        if clipped > len(public) / 2:
+            text = f"{clipped} of {len(public)} rows of X_public have values beyond bounds, and are clipped; if a pipeline transforms X, transform X_public likewise"
+            warnings.warn(f"dptrain: {text}", UserWarning, stacklevel=4)
+
     def _label(self, name: str, y: Any, rows: int) -> Array:
         raise NotImplementedError
 
@@ -137,6 +150,7 @@ class _Estimator:
         rows = _matrix("X", X)
         if rows.shape[1] != self.n_features_in_:
             raise DataError(f"X has {rows.shape[1]} columns, and the model takes {self.n_features_in_}")
+        _same_order("X", X, getattr(self, "feature_names_in_", None))
         return {name: rows[:, j] for j, name in enumerate(_names(rows.shape[1]))}
 
 
@@ -158,7 +172,7 @@ class DPClassifier(_Estimator):
     verbose: show dptrain's log on standard error. It is private.
 
     After fit: model_ (the released Model), run_ (its folder), result_ (what dptrain printed), classes_, epsilon_, delta_,
-    n_features_in_.
+    n_features_in_, and of a frame feature_names_in_: later frames must have the same columns in the same order.
 
     Call fit once for the same rows: every call is a release of its own, and adds to what the rows have lost. A grid search
     or cross-validation around this class has no guarantee; dptrain's own tuning has.
@@ -225,7 +239,7 @@ class DPClassifier(_Estimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Returns the accuracy. Of rows that were trained on it is private: no guarantee covers it."""
         predicted = self.predict(X)
-        right = predicted == _column("y", y, len(predicted))
+        right = self._label("predicted", predicted, len(predicted)) == self._label("y", y, len(predicted))  # blanks don't count
         return float(np.average(right, weights=_weights(sample_weight, len(predicted))))
 
 
@@ -319,7 +333,27 @@ def _matrix(name: str, X: Any) -> Array:
     return rows
 
 
+def _feature_names(X: Any) -> Optional[List[str]]:
+    """Returns the names of a frame's columns if all are texts, as scikit-learn does."""
+    names = list(getattr(X, "column_names", getattr(X, "columns", [])))  # the first is pyarrow's
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _same_order(name: str, X: Any, fitted: Optional[Sequence[str]]) -> None:
+    """Raises an error if the columns of a frame have other names, or another order, than those of X in fit."""
+    names = _feature_names(X)
+    if names is not None and fitted is not None and names != list(fitted):
+        j = next(j for j, pair in enumerate(zip(names, fitted)) if pair[0] != pair[1])
+        raise DataError(f"{name}: column {j + 1} is {names[j]!r}, and {fitted[j]!r} in fit; give the same columns in the same order")
+
+
+def _refuse_masked(name: str, values: Any) -> None:
+    if np.ma.is_masked(values):  # NumPy would take what is behind the mask
+        raise DataError(f"{name}: masked values; fill them by a constant of your own, as in {name}.filled(0)")
+
+
 def _numbers(name: str, values: Any) -> Array:
+    _refuse_masked(name, values)
     try:
         if np.asarray(values).dtype.kind == "c":  # NumPy would drop the imaginary parts
             raise TypeError
@@ -329,6 +363,7 @@ def _numbers(name: str, values: Any) -> Array:
 
 
 def _column(name: str, y: Any, rows: int) -> Array:
+    _refuse_masked(name, y)
     labels = np.asarray(y)
     if labels.shape not in ((rows,), (rows, 1)):
         raise DataError(f"{name}: an array of shape {labels.shape}, and there are {rows} rows")

@@ -10,6 +10,7 @@ import tempfile
 import textwrap
 import time
 import unittest
+import warnings
 from unittest import mock
 
 import numpy as np
@@ -163,6 +164,48 @@ class TestCommandLine(StandIn):
             for labels in (y, y[:, None], list(y)):
                 self.assertAlmostEqual(estimator.score(X, labels, sample_weight=weights), want)
         self.refuse_shapes(estimator, X, y)
+
+    # "b " is class b to the command.
+    def test_labels_with_blanks(self):
+        estimator = DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command).fit(self.X, ["b ", " a", "b"])
+        self.assertEqual(estimator.score([[2, 1], [1, 2], [3, 1]], ["b ", "a", " a"]), 2 / 3)
+
+    def test_masked(self):
+        masked = np.ma.array(self.X, mask=[[0, 0], [0, 1], [0, 0]])
+        estimator = DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command)
+        for X, y in ((masked, ["b", "a", "b"]), (self.X, np.ma.array(["b", "a", "b"], mask=[1, 0, 0]))):
+            with self.assertRaisesRegex(dptrain.DataError, "masked"):
+                estimator.fit(X, y)
+        estimator.fit(np.ma.array(self.X), ["b", "a", "b"])  # nothing is masked
+        with self.assertRaisesRegex(dptrain.DataError, "masked"):
+            estimator.predict(masked)
+
+    def test_columns_in_another_order(self):
+        class Frame:
+            def __init__(self, columns):
+                self.columns = columns
+
+            def to_numpy(self):
+                return np.array([[1.0, 2], [3, 0]])
+
+        estimator = DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command)
+        with self.assertRaisesRegex(dptrain.DataError, "X_public: column 1 is 'w', and 'v' in fit"):
+            estimator.fit(Frame(["v", "w"]), ["b", "a"], Frame(["w", "v"]), ["b", "a"])
+        estimator.fit(Frame(["v", "w"]), ["b", "a"], Frame(["v", "w"]), ["b", "a"])
+        self.assertEqual(estimator.feature_names_in_.tolist(), ["v", "w"])
+        self.assertEqual(estimator.predict(Frame(["v", "w"])).tolist(), estimator.predict([[1, 2], [3, 0]]).tolist())
+        with self.assertRaisesRegex(dptrain.DataError, "X: column 2 is 'u', and 'w' in fit"):
+            estimator.predict(Frame(["v", "u"]))
+        self.assertFalse(hasattr(estimator.fit([[1, 2], [3, 0]], ["b", "a"]), "feature_names_in_"))
+
+    def test_public_rows_beyond_bounds(self):
+        estimator = DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command)
+        with self.assertWarnsRegex(UserWarning, "2 of 3 rows of X_public have values beyond bounds") as got:
+            estimator.fit(self.X, ["b", "a", "b"], [[0, 9], [-7, 1], [1, 2]], ["b", "a", "b"])
+        self.assertEqual(got.filename, __file__)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            estimator.fit(self.X, ["b", "a", "b"], [[0, 9], [-7, 1], [1, 2], [3, -1]], ["b", "a"] * 2)
 
     def test_r2(self):
         estimator = DPRegressor()
