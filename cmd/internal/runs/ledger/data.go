@@ -122,13 +122,17 @@ func (b *book) decide(r *Release) (known, near []Data, err error) {
 			near = append(near, d)
 		}
 	}
-	for _, from := range [][]Data{near, counted, all} { // several files may have the name
-		if len(known) == 0 {
-			known = slices.DeleteFunc(slices.Clone(from), func(d Data) bool { return !slices.Contains(r.Decision.SameAs, show.Printable(d.Name)) })
+	for _, name := range r.Decision.SameAs {
+		var named []Data
+		for _, from := range [][]Data{near, counted, all} { // several files may have the name
+			if len(named) == 0 {
+				named = slices.DeleteFunc(slices.Clone(from), func(d Data) bool { return show.Printable(d.Name) != name })
+			}
 		}
-	}
-	if len(known) == 0 && len(r.Decision.SameAs) > 0 {
-		return nil, nil, fmt.Errorf("--same-as: the ledger has no data set %q; \"dptrain ledger\" lists those that it has", r.Decision.SameAs[0])
+		if len(named) == 0 {
+			return nil, nil, fmt.Errorf("--same-as: the ledger has no data set %q; \"dptrain ledger\" lists those that it has", name)
+		}
+		known = append(known, named...)
 	}
 	in = b.connected(all, known...)
 	near = slices.DeleteFunc(near, func(d Data) bool { return in[slices.IndexFunc(all, d.equal)] })
