@@ -3,6 +3,10 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.0
 # Packages whose tests run goroutines against each other, but for their examples. The race detector needs a C compiler.
 CONCURRENT = ./internal/datasets ./cpu ./tuner
 
+# The race run of make test has few cases of each property: the suite has the rest, and make test-all has them in both.
+RACE = -short
+test-all: RACE =
+
 # Packages whose tests take longest. They begin first, or the last one would have a single core for minutes.
 LONGEST = ./cuda ./accountant ./cmd/dptrain
 
@@ -46,7 +50,7 @@ lint:
 	GOGC=off GOMEMLIMIT=2GiB go run $(STATICCHECK) ./...
 
 race:
-	@if [ "$$(go env CGO_ENABLED)" = 1 ]; then set -x; GOGC=off GOMEMLIMIT=1GiB go build -race $(CONCURRENT) && RAPID_SEED=1 go test -vet=off -race -short -timeout 20m -run '^(Test|Fuzz)' $(CONCURRENT); \
+	@if [ "$$(go env CGO_ENABLED)" = 1 ]; then set -x; GOGC=off GOMEMLIMIT=1GiB go build -race $(CONCURRENT) && RAPID_SEED=1 go test -vet=off -race $(RACE) -timeout 20m -run '^(Test|Fuzz)' $(CONCURRENT); \
 	else echo 'no C compiler: the race detector is left out' >&2; fi
 
 bench:

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,27 +13,8 @@ import (
 // temporary begins the names of files and folders that are being written.
 const temporary = ".new-"
 
-// writeFile replaces a file so that after a crash of the machine either the old or the new content is there. Unlike
-// renameio it synchronises the folder too, and it works on Windows.
 func writeFile(path string, content []byte, mode fs.FileMode) error {
-	if err := durable.Replace(path, temporary+"*", content, mode, nil); err != nil {
-		return fmt.Errorf("write %s: %w", path, reason(err))
-	}
-	return durable.SyncFolder(filepath.Dir(path))
-}
-
-// reason returns the first of joined errors, without the temporary name of its file: on a full disk, every call after
-// the first failure repeats it.
-func reason(err error) error {
-	var all interface{ Unwrap() []error }
-	if errors.As(err, &all) && len(all.Unwrap()) > 0 {
-		err = all.Unwrap()[0]
-	}
-	var file *fs.PathError
-	if errors.As(err, &file) {
-		return file.Err
-	}
-	return err
+	return durable.WriteFile(path, temporary+"*", content, mode)
 }
 
 // removed removes a file that may be missing.

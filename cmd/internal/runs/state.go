@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/durable"
 )
 
 // Save replaces the state under a name, durably and whole. With Load and Remove it makes a Run a train.Store.
@@ -62,7 +64,7 @@ func (r *Run) Reserve(bytes int64) (err error) {
 		_, err = file.Write(block[:min(left, int64(len(block)))])
 	}
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return errors.Join(fmt.Errorf("reserve %d MB for the run's states and its model: %w", (bytes+1e6-1)/1e6, reason(err)), r.Unreserve())
+		return errors.Join(fmt.Errorf("reserve %d MB for the run's states and its model: %w", (bytes+1e6-1)/1e6, durable.Reason(err)), r.Unreserve())
 	}
 	return nil
 }

@@ -93,13 +93,14 @@ func Relative(path string) string {
 	return short
 }
 
-// Create writes a new file, which is never there in part: not even if the program is killed.
+// Create writes a new file, which is never there in part: not even if the program is killed. Of two programs that
+// write it at once, the later one's stays.
 func Create(path string, contents []byte, mode fs.FileMode) error {
 	if _, err := os.Lstat(path); err == nil {
 		return Inputf("%s already exists; give another file, or remove it", path)
 	}
-	if err := durable.Replace(path, ".dptrain-*", contents, mode, nil); err != nil {
-		return Inputf("write the result to %s: %w", path, err)
+	if err := durable.WriteFile(path, ".dptrain-*", contents, mode); err != nil {
+		return Inputf("write the result: %w", err)
 	}
 	return nil
 }

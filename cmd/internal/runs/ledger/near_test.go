@@ -50,8 +50,10 @@ func TestDataThatSeemAlike(t *testing.T) {
 		if _, err := l.Record(t.Context(), release("2", again, Decision{})); !errors.As(err, &refused) || !strings.Contains(err.Error(), `--same-as "train.csv"`) || !strings.Contains(err.Error(), "--new-data") {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if _, err := l.Record(t.Context(), release("2", again, Decision{SameAs: []string{"trian.csv"}})); err == nil || errors.As(err, &refused) || !strings.Contains(err.Error(), `no data set "trian.csv"`) {
-			t.Errorf("%s: %v", name, err)
+		for _, names := range [][]string{{"trian.csv"}, {"train.csv", "trian.csv"}, {"trian.csv", "train.csv"}} {
+			if _, err := l.Record(t.Context(), release("2", again, Decision{SameAs: names})); err == nil || errors.As(err, &refused) || !strings.Contains(err.Error(), `no data set "trian.csv"`) {
+				t.Errorf("%s, %q: %v", name, names, err)
+			}
 		}
 		if a := record(t, l, release("2", again, c.said)); a.Spent.Releases != c.with || a.Near() != "" {
 			t.Errorf("%s: added to %d releases, want %d; %q", name, a.Spent.Releases, c.with, a.Near())
@@ -78,6 +80,10 @@ func TestDataThatSeemAlike(t *testing.T) {
 		few.Rows = 60                                               // of which units keep some
 		if _, err := l.Record(t.Context(), release("6", few, Decision{})); !errors.As(err, &refused) {
 			t.Errorf("%s: the name, the number of rows, and too few of them: %v", name, err)
+		}
+		record(t, l, release("far", rows("far.csv", span(9000, 9100)...), Decision{})) // near to none
+		if a := account(t, l, third, release("5", third, Decision{SameAs: []string{"again.csv", "far.csv"}, New: true})); a.Spent.Releases != c.third+1 {
+			t.Errorf("%s: the third file is added to %d of a near and a far one, want %d", name, a.Spent.Releases, c.third+1)
 		}
 		// A budget of other data asks nothing.
 		if _, err := l.RemoveBudget(t.Context(), first); err != nil {
