@@ -67,7 +67,8 @@ func (o runOptions) carryOut(ctx context.Context, g *global, e settings.Experime
 	}
 	if o.dryRun {
 		return execution.Dry(ctx, g.Console(), s, execution.Options{Store: o.store.Dir(), Data: o.data, Planned: func(p *experiment.Plan) error {
-			return g.Print(newPlanResult(p), func(w io.Writer) { term.Rows(w, p.Facts()) })
+			result := planResult{p.Experiment.Dataset, p.Experiment.Model, p.Statement(), p.Memory, slices.Concat(p.Warnings(), p.Cautions())}
+			return g.Print(result, func(w io.Writer) { term.Rows(w, p.Facts()) })
 		}})
 	}
 	if err := errors.Join(o.keep.Check(), o.cluster.Check()); err != nil {
@@ -109,10 +110,6 @@ type planResult struct {
 	Memory  float64         `json:"memory_bytes"` // an estimate of the maximum
 	// Warnings name weaknesses of the plan and of its privacy, and reasons for a poor model.
 	Warnings []string `json:"warnings,omitempty"`
-}
-
-func newPlanResult(p *experiment.Plan) planResult {
-	return planResult{p.Experiment.Dataset, p.Experiment.Model, p.Statement(), p.Memory, slices.Concat(p.Warnings(), p.Cautions())}
 }
 
 // runResult is what a training prints as JSON. It holds nothing private.

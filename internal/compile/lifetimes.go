@@ -42,11 +42,6 @@ func Lifetimes[I interface {
 	for _, l := range lifetimes {
 		out = append(out, *l)
 	}
-	slices.SortFunc(out, compareLifetimes)
+	slices.SortFunc(out, func(a, b Lifetime) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Value, b.Value)) })
 	return out
-}
-
-// compareLifetimes orders lifetimes as [Lifetimes] returns them.
-func compareLifetimes(a, b Lifetime) int {
-	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Value, b.Value))
 }

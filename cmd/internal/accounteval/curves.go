@@ -63,19 +63,16 @@ func (p *params) variant2(tune, base renyi.Curve, q float64) renyi.Curve {
 	return renyi.Sum(c, base)
 }
 
-func (p *params) rdp(base accountant.Event, a int) (float64, error) {
+func (p *params) rdp(base accountant.Event, a int) compute {
 	return p.at(a, func() renyi.Curve { return p.curve(base, a) })
 }
 
-func (p *params) variantRDP(of func(tune, base renyi.Curve, q float64) renyi.Curve) (float64, error) {
+func (p *params) variantRDP(of func(tune, base renyi.Curve, q float64) renyi.Curve) compute {
 	q, mu, base, a := p.probability("q"), p.positive("mu"), p.base(), p.order()
 	return p.at(a, func() renyi.Curve { return of(p.tuned(base, mu, a), p.curve(base, a), q) })
 }
 
-// at returns a curve's value at an order, if there is no fault in the parameters.
-func (p *params) at(a int, curve func() renyi.Curve) (float64, error) {
-	if p.done() != nil {
-		return 0, nil
-	}
-	return curve()[a], nil
+// at gives a curve's value at an order.
+func (p *params) at(a int, curve func() renyi.Curve) compute {
+	return func() (float64, error) { return curve()[a], nil }
 }

@@ -75,7 +75,8 @@ func Encode(f Figure, formats ...string) ([]File, error) {
 		case "csv":
 			content, err = CSV(f.Table())
 		case "pdf":
-			content, err = f.drawing().render(newPDF)
+			timeless()
+			content, err = f.drawing().render(func(w, h vg.Length) canvas { return vgpdf.New(w, h) })
 		case "png":
 			content, err = f.drawing().render(newPNG)
 		case "svg":
@@ -111,11 +112,6 @@ var timeless = sync.OnceFunc(func() {
 	fpdf.SetDefaultModificationDate(epoch)
 	fpdf.SetDefaultCatalogSort(true)
 })
-
-func newPDF(width, height vg.Length) canvas {
-	timeless()
-	return vgpdf.New(width, height)
-}
 
 func newPNG(width, height vg.Length) canvas {
 	return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dotsPerInch))}

@@ -23,11 +23,7 @@ func AtLeast(dst, a, b []float32) { binary("AtLeast", active.atLeast, dst, a, b)
 
 func atLeastPlain(dst, a, b []float32) {
 	for i := range dst {
-		v := float32(0)
-		if a[i] >= b[i] {
-			v = 1
-		}
-		dst[i] = v
+		dst[i] = one(a[i] >= b[i])
 	}
 }
 
@@ -60,11 +56,7 @@ func AtLeastScalar(dst, a []float32, s float32) {
 
 func atLeastScalarPlain(dst, a []float32, s float32) {
 	for i := range dst {
-		v := float32(0)
-		if a[i] >= s {
-			v = 1
-		}
-		dst[i] = v
+		dst[i] = one(a[i] >= s)
 	}
 }
 
@@ -75,10 +67,13 @@ func AtMostScalar(dst, a []float32, s float32) {
 
 func atMostScalarPlain(dst, a []float32, s float32) {
 	for i := range dst {
-		v := float32(0)
-		if a[i] <= s {
-			v = 1
-		}
-		dst[i] = v
+		dst[i] = one(a[i] <= s)
 	}
+}
+
+func one(is bool) float32 {
+	if is {
+		return 1
+	}
+	return 0
 }
