@@ -101,11 +101,12 @@ except with --verbose.
 		if g.stop != nil && slices.Contains(stoppable, cmd.Name()) {
 			cmd.SetContext(g.stop(cmd.Context()))
 		}
-		return flags.CheckNumbers(cmd)
+		return nil
 	}
 	root.AddCommand(newTuneCommand(g), newTrainCommand(g), newResumeCommand(g), newRunsCommand(g), newLedgerCommand(g),
 		newPredictCommand(g), newEvaluateCommand(g), newExportCommand(g), newPlanCommand(g), newAccountCommand(g), newFiguresCommand(g),
 		newReportCommand(g), newReproduceCommand(g), newWorkerCommand(g), newClusterCommand(g), newDataCommand(g), newDevicesCommand(g), newSettingsCommand(g), newVersionCommand(g))
+	flags.Once(root)
 	// Flags are explained in long lines, which a terminal would break inside of words.
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", g.Out.Screen.Width())))
 	return root

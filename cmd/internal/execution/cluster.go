@@ -19,7 +19,6 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/build"
 	"github.com/dptrain/dptrain/cmd/internal/cluster"
-	"github.com/dptrain/dptrain/cmd/internal/flags"
 	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/internal/show"
 )
@@ -36,7 +35,7 @@ type Cluster struct {
 
 // AddJoining adds the flags of a command that joins a cluster.
 func (c *Cluster) AddJoining(cmd *cobra.Command, usage string) {
-	flags.Once(cmd, &c.File, "cluster", usage)
+	cmd.Flags().StringVar(&c.File, "cluster", "", usage)
 	_ = cmd.MarkFlagFilename("cluster")
 }
 

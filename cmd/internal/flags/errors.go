@@ -2,6 +2,9 @@ package flags
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,18 +28,41 @@ func Error(cmd *cobra.Command, err error) error {
 	return term.Usagef("%w; see %s --help", err, cmd.CommandPath())
 }
 
-// CheckNumbers returns an error for a flag that is no finite number. The flag parser takes NaN and Inf for numbers.
-func CheckNumbers(cmd *cobra.Command) (err error) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		switch f.Value.Type() {
-		case "float64", "float64Slice":
-			for _, text := range strings.Split(strings.Trim(f.Value.String(), "[]"), ",") {
-				switch strings.TrimLeft(text, "+-") {
-				case "NaN", "Inf":
-					err = term.Usagef("--%s: want a finite number, got %s", f.Name, text)
-				}
-			}
+// Once makes the flags of a command, and of those below it, that have one value refuse an empty one and another one
+// after the first, of which the flag parser takes the last in silence, and those of numbers what isn't finite. Settings
+// have checks of their own.
+func Once(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		_, setting := f.Value.(*settingFlag)
+		if !setting && slices.Contains([]string{"string", "int", "uint64", "float64", "float64Slice", "duration"}, f.Value.Type()) {
+			f.DefValue = strings.TrimPrefix(f.DefValue, "0s") // or help shows it
+			f.Value = &once{Value: f.Value}
 		}
 	})
-	return err
+	for _, c := range cmd.Commands() {
+		Once(c)
+	}
+}
+
+type once struct {
+	pflag.Value
+	given string
+}
+
+func (f *once) Set(value string) error {
+	if value == "" {
+		return errors.New("no value; give one, or leave it out")
+	}
+	if f.given != "" && f.given != value && f.Type() != "float64Slice" {
+		return fmt.Errorf("%s is given as well; give one", f.given)
+	}
+	f.given = value
+	if strings.HasPrefix(f.Type(), "float64") {
+		for text := range strings.SplitSeq(value, ",") {
+			if x, err := strconv.ParseFloat(text, 64); err == nil && x-x != 0 {
+				return fmt.Errorf("want a finite number, got %s", text)
+			}
+		}
+	}
+	return f.Value.Set(value)
 }

@@ -31,9 +31,9 @@ var fileFlags = []flagOf{
 var columnFlags = []struct{ flag, key, usage string }{
 	{"categories", "data.categories", "categories of a column, as `column=a,b,c`; * for all others, nothing for missing ones; may be repeated"},
 	{"missing", "data.missing", "number that stands for missing ones of a column, as `column=40`; a value that says which were missing goes with it, unless ,no-indicator follows; further texts that stand for missing ones may follow too, as column=40,unknown,-999; may be repeated"},
-	{"written", "data.written", "how numbers of a column are written if the public test file doesn't show it, as `column=1,5`: an example with the decimal sign and what stands around it ($1.5, 1,5 mmHg), or date for days since 1970-01-01; * for all columns; may be repeated"},
-	{"clip", "data.clip", "lowest and highest value of a column, as `column=0,120`; public constants; * for all columns, x[3] for a value of array x; may be repeated"},
-	{"scale", "data.scale", "shift and divisor of a column, as `column=40,12` for (x-40)/12; public constants; * for all columns, x[3] for a value of array x; may be repeated"},
+	{"written", "data.written", "how numbers of a column are written if the public test file doesn't show it, as `column=1,5`: an example with the decimal sign and what stands around it ($1.5, 1,5 mmHg), or date for days since 1970-01-01; * for all others; may be repeated"},
+	{"clip", "data.clip", "lowest and highest value of a column, as `column=0,120`; public constants; * for all others, x[3] for a value of array x; may be repeated"},
+	{"scale", "data.scale", "shift and divisor of a column, as `column=40,12` for (x-40)/12; public constants; * for all others, x[3] for a value of array x; may be repeated"},
 }
 
 // columnFlag is the flag of one of columnFlags.

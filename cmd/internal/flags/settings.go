@@ -80,32 +80,12 @@ func (f *settingFlag) Set(value string) error {
 	return nil
 }
 
-// Once gives a command a flag that takes one value. Given again with another value, it is an error.
-func Once(cmd *cobra.Command, dst *string, name, usage string) {
-	cmd.Flags().Var((*once)(dst), name, usage)
-}
-
-type once string
-
-func (f *once) String() string { return string(*f) }
-func (f *once) Type() string   { return "string" }
-func (f *once) Set(value string) error {
-	if value == "" {
-		return errors.New("no value; want a name, or leave it out")
-	}
-	if *f != "" && string(*f) != value {
-		return fmt.Errorf("%s is given as well; give one", *f)
-	}
-	*f = once(value)
-	return nil
-}
-
 // Add gives a command --config, --set and the flags of all settings but those named.
 func (s *Settings) Add(cmd *cobra.Command, except ...string) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	s.addDefined(cmd, settingFlags, func(flag string) bool { return !slices.Contains(except, flag) })
-	Once(cmd, &s.config, "config", "settings `file` (YAML) over the data set's preset")
+	fs.StringVar(&s.config, "config", "", "settings `file` (YAML) over the data set's preset")
 	fs.StringArrayVar(&s.sets, "set", nil, "one more setting, as `key=value`; may be repeated")
 	Complete(cmd, "preset", settings.Presets()...)
 	Complete(cmd, "dataset", settings.Datasets()...)
@@ -149,11 +129,6 @@ func (s *Settings) overrides() []settings.Override {
 		}
 	}
 	return out
-}
-
-// gives reports whether a flag gives a setting.
-func (s *Settings) gives(key string) bool {
-	return slices.ContainsFunc(s.overrides(), func(o settings.Override) bool { return o.Key == key })
 }
 
 // Complete registers the values of a flag for the shell's completion.
@@ -296,7 +271,7 @@ func (s *Settings) Restored(text []byte, folder string) (settings.Experiment, er
 		flag string
 		path *string
 	}{{"train", &e.Data.Train}, {"test", &e.Data.Test}} {
-		if *f.path == "" || s.gives("data."+f.flag) {
+		if *f.path == "" || slices.ContainsFunc(s.overrides(), func(o settings.Override) bool { return o.Key == "data."+f.flag }) {
 			continue
 		}
 		if !filepath.IsAbs(*f.path) {
