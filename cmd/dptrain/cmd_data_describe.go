@@ -54,7 +54,7 @@ The result is a settings file for --config, to read and change.
 	fs.StringVar(&opts.Task, "task", "", "classification or regression; without it the labels decide")
 	fs.StringVar(&opts.Unit, "unit", "", "`column` that says whose a row is, such as patient; nothing is learned from it")
 	fs.StringSliceVar(&opts.Ignore, "ignore", nil, "columns to leave out besides those that teach a model nothing: a `list`; a name with a comma in double quotes")
-	fs.StringArrayVar(&written, "written", nil, "how a column is written, as `column=1,5` if the cells leave it open; * for all; date reads dates as days; may be repeated")
+	fs.StringArrayVar(&written, "written", nil, "how a column is written, as `column=1,5` if the cells leave it open; * for all others; date reads dates as days; may be repeated")
 	flags.Complete(cmd, "task", release.Classification, release.Regression)
 	return cmd
 }

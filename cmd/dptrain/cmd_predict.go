@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -163,8 +164,17 @@ func predict(ctx context.Context, r *experiment.Released, files []string, opts p
 	if ids != nil {
 		first = "file"
 	}
+	header := []string{cmp.Or(id, first), read.Label.Name}
+	if r.Task != release.Regression {
+		for i := range r.Outputs {
+			header = append(header, "p("+r.Class(i)+")")
+		}
+	}
+	if r.KeepGoing {
+		header = append(header, "problem")
+	}
 	if id != "" {
-		if first, ids, err = id, nil, nil; id == read.Label.Name {
+		if slices.Contains(header[1:], id) {
 			return predictions{}, term.Usagef("--id %s: predictions have a column of this name already; give another one", id)
 		}
 		if ids, err = experiment.Cells(files[0], id, r.KeepGoing); err != nil {
@@ -181,15 +191,7 @@ func predict(ctx context.Context, r *experiment.Released, files []string, opts p
 	if slices.ContainsFunc(outputs, func(y float32) bool { return y-y != 0 }) {
 		return predictions{}, term.Inputf("%s: its numbers are so large that the model's outputs aren't finite; a model whose columns are clipped takes any", files[0])
 	}
-	out := predictions{header: []string{first, read.Label.Name}, rows: make([]prediction, read.Data.Samples()+len(read.Bad)), keepGoing: r.KeepGoing, bad: len(read.Bad)}
-	if r.Task != release.Regression {
-		for i := range r.Outputs {
-			out.header = append(out.header, "p("+r.Class(i)+")")
-		}
-	}
-	if r.KeepGoing {
-		out.header = append(out.header, "problem")
-	}
+	out := predictions{header: header, rows: make([]prediction, read.Data.Samples()+len(read.Bad)), keepGoing: r.KeepGoing, bad: len(read.Bad)}
 	for i := range out.rows {
 		if bad := read.Bad[i]; bad != nil {
 			out.rows[i].Problem = bad.About()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -122,20 +123,28 @@ func releasesIn(store string) ([]ledger.Release, error) {
 }
 
 // storeOf returns the folder whose ledger has the run: the one that the run began with or, if a store was moved with
-// its runs and its ledger, the one that the run is in now. Another ledger would begin anew, and forget past releases.
+// its runs and its ledger, the one that the run is in now. Another ledger would begin anew, and forget past releases:
+// --store can't name one while one of these has the run.
 func (o *resumeOptions) storeOf(folder *runs.Run) (string, error) {
-	if o.store != "" {
-		return filepath.Abs(o.store)
-	}
 	began, now := folder.Record.Store, filepath.Dir(folder.Dir())
-	for _, store := range []string{began, now} {
+	given, err := filepath.Abs(cmp.Or(o.store, began))
+	if err != nil {
+		return "", term.Input(err)
+	}
+	for _, store := range []string{given, began, now} {
 		releases, err := releasesIn(store)
 		if err != nil {
 			return "", err
 		}
 		if slices.ContainsFunc(releases, func(r ledger.Release) bool { return r.Run == folder.Record.ID }) {
+			if o.store != "" && store != given {
+				return "", term.Inputf("--store %s: the ledger in %s has the run, and this one doesn't; leave --store out", o.store, store)
+			}
 			return store, nil
 		}
+	}
+	if o.store != "" {
+		return given, nil
 	}
 	for _, store := range []string{began, now} {
 		if _, err := os.Stat(filepath.Join(store, ledger.FileName)); err == nil {

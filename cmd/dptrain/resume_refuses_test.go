@@ -187,7 +187,8 @@ func TestResumeRefusesWhatChanged(t *testing.T) {
 	})
 }
 
-// A run goes on with the ledger that has it, also when its store has moved. A new ledger would forget past releases.
+// A run goes on with the ledger that has it, also when its store has moved. A new ledger would forget past releases,
+// even one that --store names.
 func TestResumeFindsTheLedger(t *testing.T) {
 	first := stopped(t)
 	for _, c := range []struct {
@@ -235,8 +236,11 @@ func TestResumeFindsTheLedger(t *testing.T) {
 			case c.want != "" && (err != nil || got != in(c.want)):
 				t.Errorf("store %q, %v, want %q", got, err, in(c.want))
 			}
-			if got, err := (&resumeOptions{store: in("given")}).storeOf(folder); err != nil || got != in("given") {
-				t.Errorf("--store gives %q, %v", got, err)
+			if got, err := (&resumeOptions{store: in(c.store)}).storeOf(folder); err != nil || got != in(c.store) {
+				t.Errorf("--store that has the run gives %q, %v", got, err)
+			}
+			if got, err := (&resumeOptions{store: in("given")}).storeOf(folder); (err == nil) != (c.want == "") || err == nil && got != in("given") {
+				t.Errorf("--store that lacks the run gives %q, %v", got, err)
 			}
 		})
 	}

@@ -163,7 +163,7 @@ func parseRange(text string) (Range, bool) {
 	var first, second bool
 	r.Low, first = parse(low)
 	r.High, second = parse(high)
-	return r, ok && first && second && r.valid()
+	return r, ok && first && second && r.valid() && !strings.HasPrefix(high, ".") // 0...120 is a slip, and no .120
 }
 
 // parseShape parses a shape such as [28x28].

@@ -48,6 +48,7 @@ func TestWrongColumns(t *testing.T) {
 		"a:number:5..5,y:0|1":                   `a: range "5..5"; write LOW..HIGH`,
 		"a:number:0..1e309,y:0|1":               `a: range "0..1e309"`,
 		"a:number:0..NaN,y:0|1":                 `a: range "0..NaN"`,
+		"a:number:0...120,y:0|1":                `a: range "0...120"; write LOW..HIGH`,
 		"a:number:0..1e-320,y:0|1":              "too wide or too narrow",
 		"a:number:0..1:3,y:0|1":                 `a: "3" behind its range`,
 		"a:number:0..1:missing=,y:0|1":          `a: "missing=" behind its range`,

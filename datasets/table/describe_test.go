@@ -3,6 +3,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -33,15 +34,16 @@ func TestDescribedTask(t *testing.T) {
 	}
 }
 
-func TestLargest(t *testing.T) {
+func TestSpans(t *testing.T) {
 	s, got, err := read(t, put(t, "x.csv", "a,c,b,y\n1,u,-300,no\n-2,v,20,yes\n"), Options{
 		Label: "y", Categories: map[string][]string{"c": {"u", "v"}}, Scale: map[string][2]float64{"b": {0, 10}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if largest := s.Largest(got); !slices.Equal(largest, []float32{2, 1, 30}) {
-		t.Errorf("largest values %v, want 2, 1 and 30", largest)
+	spans, want := s.Spans(got), [][]Range{{{-2, 1}}, {{0, 1}, {0, 1}}, {{-30, 2}}}
+	if !reflect.DeepEqual(spans, want) {
+		t.Errorf("spans %v, want %v", spans, want)
 	}
 }
 

@@ -34,8 +34,8 @@ func TestMissingNumbers(t *testing.T) {
 	if !slices.Equal(got.Values, want) || !slices.Equal(s.Shape, []int{9}) {
 		t.Errorf("shape %v\ngot  %v\nwant %v", s.Shape, got.Values, want)
 	}
-	if largest := s.Largest(got); !slices.Equal(largest, []float32{5, 3, 1, 1}) {
-		t.Errorf("largest %v", largest)
+	if spans := s.Spans(got); len(spans[0]) != 2 || spans[0][0] != (Range{-5, 5}) || spans[0][1] != (Range{0, 1}) {
+		t.Errorf("spans %v", spans)
 	}
 	text, err := json.Marshal(s)
 	if err != nil || !strings.Contains(string(text), `"missing":{"fill":120,"indicator":true,"words":["unknown","-999"]}`) || !strings.Contains(string(text), `"missing":{"fill":3}`) {

@@ -3,6 +3,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -77,19 +78,24 @@ func (c Column) checkMissing() error {
 	return c.Missing.check("missing of " + c.Name)
 }
 
-// Largest returns the largest magnitude of the samples' values in each column, 0 for texts. These are statistics of the
-// rows: pass public samples only.
-func (s *Schema) Largest(public *Samples) []float32 {
-	largest := make([]float32, len(s.Columns))
-	for rest := public.Values; len(rest) > 0; {
-		for i, c := range s.Columns {
-			for _, v := range rest[:c.width()] {
-				largest[i] = max(largest[i], v, -v)
-			}
-			rest = rest[c.width():]
+// Spans returns the lowest and the highest of each value of a sample over all samples, by column; texts and no samples
+// have none. These are statistics of the rows: pass public samples only.
+func (s *Schema) Spans(public *Samples) [][]Range {
+	spans := make([][]Range, len(s.Columns))
+	for i, c := range s.Columns {
+		if len(public.Values) > 0 {
+			spans[i] = slices.Repeat([]Range{{math.Inf(1), math.Inf(-1)}}, c.width())
 		}
 	}
-	return largest
+	for rest := public.Values; len(rest) > 0; {
+		for _, of := range spans {
+			for j := range of {
+				of[j] = Range{min(of[j].Low, float64(rest[j])), max(of[j].High, float64(rest[j]))}
+			}
+			rest = rest[len(of):]
+		}
+	}
+	return spans
 }
 
 // ClippedLabels returns the number of labels of a regression that the schema's clip would change in training. Pass

@@ -36,8 +36,8 @@ func TestTextsAreRead(t *testing.T) {
 	if got := textsOf(some); !slices.Equal(got, []string{"12.50", want[0]}) || !slices.Equal(some.Classes, []int32{1, 1}) {
 		t.Errorf("some rows: %q, %v", got, some.Classes)
 	}
-	if largest := s.Largest(rows); !slices.Equal(largest, []float32{0}) {
-		t.Errorf("largest values of texts: %v", largest)
+	if spans := s.Spans(rows); len(spans) != 1 || len(spans[0]) > 0 {
+		t.Errorf("spans of texts: %v", spans)
 	}
 }
 

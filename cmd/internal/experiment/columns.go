@@ -9,22 +9,59 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/show"
 )
 
-// muchScaled is the maximum magnitude of values in a column that was scaled to about 1.
-const muchScaled = 50
+const (
+	muchScaled = 50   // maximum magnitude of values in a column that was scaled to about 1
+	flat       = 1e-3 // maximum difference of values that teach a model nothing
+	manyAlike  = 20   // rows with equal values that are no accident
+)
 
 // largeColumns returns the columns in which public rows have values above muchScaled. scaled reports whether all of
 // these have a scale already: then clipping helps.
 func largeColumns(s *table.Schema, public *table.Samples) (names []string, scaled bool) {
 	scaled = true
-	for i, v := range s.Largest(public) {
-		if v > muchScaled {
+	for i, spans := range s.Spans(public) {
+		if slices.ContainsFunc(spans, func(v table.Range) bool { return max(-v.Low, v.High) > muchScaled }) {
 			names = append(names, s.Columns[i].Name)
 			scaled = scaled && s.Columns[i].Scale != nil
 		}
 	}
 	return names, scaled && len(names) > 0
+}
+
+// settingNotes returns notes on settings that public rows don't bear out: columns that are the same in all of them once
+// they are clipped and scaled, and listed categories that none has, where some have a category that isn't listed.
+func settingNotes(s *table.Schema, public *table.Samples, file string) (notes []string) {
+	var same []string
+	for i, spans := range s.Spans(public) {
+		c, unseen := s.Columns[i], []string(nil)
+		if len(spans) > 0 && !slices.ContainsFunc(spans, func(v table.Range) bool { return v.High-v.Low > flat }) {
+			same = append(same, c.Name)
+			continue
+		}
+		for j, name := range c.Categories {
+			if name != table.All && name != "" && spans[j].High == 0 {
+				unseen = append(unseen, show.Quoted(name))
+			}
+		}
+		if len(unseen) > 0 && public.Clipped[i] > 0 {
+			notes = append(notes, fmt.Sprintf("no row of %s has %s of the categories of %s, and some have one that isn't listed: are they written otherwise, such as Yes for yes?", file, someOf(unseen), c.Name))
+		}
+	}
+	if len(same) > 0 && public.N >= manyAlike {
+		notes = append(notes, fmt.Sprintf("the same in all rows of %s, as they are clipped and scaled: %s; a model learns nothing from a column like that", file, someOf(same)))
+	}
+	return notes
+}
+
+// someOf lists names, of many the first ones.
+func someOf(names []string) string {
+	if len(names) > 5 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:5], ", "), len(names)-5)
+	}
+	return strings.Join(names, ", ")
 }
 
 // leftOut returns the columns of the public file or, without one, of the settings that nothing is learned from.
@@ -69,21 +106,16 @@ func fileNotes(d settings.Data, s *table.Schema, public *table.Samples, test, pr
 		notes = append(notes, fmt.Sprintf("%s of the %s labels of %s lie beyond %v to %v of --clip %s, and are taken as the nearer bound in training: a wider range keeps them, and needs more noise",
 			release.Grouped(n), release.Grouped(public.N), filepath.Base(d.Test), c.Low, c.High, s.Label.Name))
 	}
-	return notes
+	return append(notes, settingNotes(s, public, filepath.Base(d.Test))...)
 }
 
 // warning returns a warning of columns of large values, which leave little of a clipped gradient to other columns. It
 // is empty if there are none.
 func (s Samples) warning(test string) string {
-	names, shown := s.large, s.large
-	if len(names) == 0 {
+	if len(s.large) == 0 {
 		return ""
 	}
-	more := ""
-	if len(names) > 5 {
-		shown, more = names[:5], fmt.Sprintf(" and %d more", len(names)-5)
-	}
-	columns, file := strings.Join(shown, ", ")+more, filepath.Base(test)
+	columns, file := someOf(s.large), filepath.Base(test)
 	if s.outliers {
 		return fmt.Sprintf("values far above 1 in %s of %s, scaled as they are: a few outliers drown the other rows; %s", columns, file, s.closerClip())
 	}
@@ -93,13 +125,8 @@ func (s Samples) warning(test string) string {
 // closerClip returns the remedy for outliers of scaled columns. Its example clips the first one to ten divisors on
 // either side of its shift, with enough digits to tell the two bounds apart whatever the shift.
 func (s Samples) closerClip() string {
-	name := s.large[0]
-	example := ""
-	for _, c := range s.Schema.Columns {
-		if c.Name == name {
-			low, high := c.Scale.Shift-10*c.Scale.Divisor, c.Scale.Shift+10*c.Scale.Divisor
-			example = fmt.Sprintf(", as in --clip %s=%.9g,%.9g", name, min(low, high), max(low, high))
-		}
-	}
-	return "clip closer by public constants" + example
+	i := slices.IndexFunc(s.Schema.Columns, func(c table.Column) bool { return c.Name == s.large[0] })
+	scale := s.Schema.Columns[i].Scale
+	low, high := scale.Shift-10*scale.Divisor, scale.Shift+10*scale.Divisor
+	return fmt.Sprintf("clip closer by public constants, as in --clip %s=%.9g,%.9g", s.large[0], min(low, high), max(low, high))
 }

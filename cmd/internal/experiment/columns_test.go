@@ -31,6 +31,29 @@ func TestLargeColumns(t *testing.T) {
 	}
 }
 
+// A note names columns that are alike in all public rows and listed categories that none has, and no other ones.
+func TestSettingNotes(t *testing.T) {
+	s := &table.Schema{Columns: []table.Column{
+		{Name: "x"}, {Name: "clipped"}, {Name: "pixels", Shape: []int{2}}, {Name: "job", Categories: []string{"Clerk", "cook", "", table.All}},
+	}}
+	rows := slices.Repeat([]float32{
+		1, 7, 0, 1, 0, 1, 0, 0,
+		1.002, 7.0005, 0, 2, 0, 0, 0, 1,
+	}, 10)
+	const job = "no row of p.csv has Clerk of the categories of job, and some have one that isn't listed: are they written otherwise, such as Yes for yes?"
+	const same = "the same in all rows of p.csv, as they are clipped and scaled: clipped; a model learns nothing from a column like that"
+	for _, c := range []struct {
+		n       int
+		unknown float64 // share of jobs
+		want    []string
+	}{{20, 0.5, []string{job, same}}, {20, 0, []string{same}}, {19, 0, nil}} {
+		got := settingNotes(s, &table.Samples{N: c.n, Values: rows[:8*c.n], Clipped: []float64{0, 0, 0, c.unknown}}, "p.csv")
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%d rows, %v unknown:\n%q\nwant\n%q", c.n, c.unknown, got, c.want)
+		}
+	}
+}
+
 // The example is of the first large column, in order, and has a width whatever the shift.
 func TestCloserClip(t *testing.T) {
 	for _, c := range []struct {

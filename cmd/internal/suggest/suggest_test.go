@@ -112,9 +112,9 @@ func TestSuggestedSettingsReadTheTable(t *testing.T) {
 				t.Fatalf("column %s is neither scaled nor of categories\n%s", c.Name, written)
 			}
 		}
-		for _, v := range schema.Largest(got) {
-			if v > 50 {
-				t.Fatalf("values up to %v\n%s", v, written)
+		for _, v := range slices.Concat(schema.Spans(got)...) {
+			if v.High > 50 || v.Low < -50 {
+				t.Fatalf("values from %v to %v\n%s", v.Low, v.High, written)
 			}
 		}
 	})
