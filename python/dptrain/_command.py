@@ -6,9 +6,11 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
+import zipfile
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -70,38 +72,80 @@ def _terminate(number: int, frame: Any) -> None:
 
 
 def write_arrays(path: str, arrays: Mapping[str, Array]) -> None:
-    """Writes arrays to a new NPZ file of mode 0600."""
+    """Writes arrays to a new NPZ file of mode 0600. numpy.savez doesn't take every name."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        np.savez(file, **arrays)
+    with os.fdopen(descriptor, "wb") as file, zipfile.ZipFile(file, "w") as archive:
+        for name, values in arrays.items():
+            with archive.open(name + ".npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.ascontiguousarray(values), allow_pickle=False)
 
 
-def run(command: str, arguments: Sequence[str], folder: str, verbose: bool) -> Dict[str, Any]:
-    """Runs a command that prints JSON, and returns that. Standard error goes to a file in the folder, unless verbose."""
+def run(command: str, arguments: Sequence[str], folder: str, verbose: bool, told: Callable[[str], str]) -> Tuple[Dict[str, Any], List[str]]:
+    """Runs a command that prints JSON, and returns that and its warnings, which are private.
+
+    With verbose, what it writes on standard error appears: on a terminal as it is, and elsewhere, such as in a notebook, by
+    sys.stderr. told puts errors and warnings in the caller's words.
+    """
     line = [command, *arguments, "--json"] + ([] if verbose else ["--quiet"])
     errors = os.path.join(folder, "errors")
     descriptor = os.open(errors, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        out = _output(line, None if verbose else file.fileno())
+        if verbose and sys.stderr is sys.__stderr__ and sys.stderr.isatty():
+            out = _output(line, None)
+        else:
+            out = _output(line, file.fileno(), _Relay(errors) if verbose else None)
+    with open(errors, encoding="utf-8", errors="replace") as read:
+        text = read.read()
     if out.returncode != 0:
-        with open(errors, encoding="utf-8", errors="replace") as read:
-            text = read.read()
-        raise CommandError(f"dptrain {arguments[0]} ended with exit code {out.returncode}: {_message(text)}", out.returncode)
-    return dict(json.loads(out.stdout))
+        raise CommandError(f"dptrain {arguments[0]} ended with exit code {out.returncode}: {told(_message(text))}", out.returncode)
+    prefix = "warning: "
+    return dict(json.loads(out.stdout)), [told(row[len(prefix) :]) for row in text.splitlines() if row.startswith(prefix)]
 
 
-def _output(line: List[str], stderr: Optional[int]) -> "subprocess.CompletedProcess[bytes]":
+def ledger(command: str) -> List[Dict[str, Any]]:
+    """Returns the data sets in the ledger of the store, each with its releases and what they cost together."""
+    out = _output([command, "ledger", "--json", "--quiet"], subprocess.DEVNULL)
+    return list(json.loads(out.stdout)["data"]) if out.returncode == 0 else []
+
+
+class _Relay(threading.Thread):
+    """Copies to sys.stderr what is written to a file, until stop is called."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(daemon=True)
+        self._path, self._ended = path, threading.Event()
+
+    def run(self) -> None:
+        with open(self._path, encoding="utf-8", errors="replace") as file:
+            last = False
+            while not last:
+                last = self._ended.wait(0.1)
+                sys.stderr.write(file.read())
+                sys.stderr.flush()
+
+    def stop(self) -> None:
+        self._ended.set()
+        self.join()
+
+
+def _output(line: List[str], stderr: Optional[int], relay: Optional[_Relay] = None) -> "subprocess.CompletedProcess[bytes]":
     """Runs a command to its end. If this program is interrupted, the command is ended first, and no file is left in use."""
-    with subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr) as process:
-        try:
-            stdout, _ = process.communicate()
-        except BaseException:
-            process.terminate()
+    if relay:
+        relay.start()
+    try:
+        with subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr) as process:
             try:
-                process.wait(timeout=10)
-            except BaseException:  # a second interruption, or a command that doesn't end
-                process.kill()
-            raise
+                stdout, _ = process.communicate()
+            except BaseException:
+                process.terminate()
+                try:
+                    process.wait(timeout=10)
+                except BaseException:  # a second interruption, or a command that doesn't end
+                    process.kill()
+                raise
+    finally:
+        if relay:
+            relay.stop()
     return subprocess.CompletedProcess(line, process.returncode, stdout)
 
 

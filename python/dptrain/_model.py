@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 from typing import Any, Dict, List, Mapping, Optional, Union
 
 import numpy as np
@@ -40,7 +41,8 @@ class Model:
     state: the parameters by their names, in PyTorch's layouts.
     layers: the layers, in their order.
     task: "classification" or "regression".
-    classes: the classes in the order of the outputs, as texts, or as integers if they have no names; None for a regression.
+    classes: the classes in the order of the outputs: integers if all are whole numbers, booleans if they are true and false,
+        as a frame's column has them, otherwise texts; None for a regression.
     """
 
     def __init__(self, description: Dict[str, Any], state: Mapping[str, Array]) -> None:
@@ -68,7 +70,7 @@ class Model:
             raise ModelError(f"model.json: {type(err).__name__}: {err}") from None
         self.classes: Optional[Array] = None
         if self.task == "classification":
-            self.classes = np.array(names, dtype=object) if names else np.arange(self._outputs)
+            self.classes = _classes(names) if names else np.arange(self._outputs)
 
     def _check(self, names: Any) -> None:
         """Raises an error unless the description fits together, so that no damaged folder predicts something."""
@@ -114,19 +116,19 @@ class Model:
         """The names of the columns that a row needs, in their order; empty unless the model is of a table."""
         return [str(c["name"]) for c in self._table["columns"]] if self._table else []
 
-    def encode(self, X: Any) -> Array:
+    def encode(self, X: Any, encoded: bool = False) -> Array:
         """Returns the samples [rows, …] that X makes.
 
         Of a table, X holds rows as its files do: a DataFrame, a structured array, a mapping of arrays by column, a list
-        of dicts, or a list of rows with cells in the order of `columns`. Any model takes samples themselves as an array
-        of numbers [rows, …] or [rows, values], in the order of the encoded values.
+        of dicts, or rows with cells in the order of `columns`, as a list or an array. With encoded, it is an array of
+        samples [rows, values], whose values are clipped, scaled and one-hot already.
+        Of other models, X holds the samples: an array of numbers [rows, …] or [rows, values].
         Of images, X is an array of bytes (uint8) [images, channels, rows, columns], or without the axis of channels.
         Of texts, X holds the tokens of each text, integers; shorter texts may be padded with 0, or be short lists.
         """
         if self.description.get("vocabulary"):
             return self._texts(X)
-        plain = isinstance(X, np.ndarray) and X.dtype.names is None and X.dtype.kind in "fiub"
-        if self._table is not None and not plain:
+        if self._table is not None and not encoded:
             values = _table.encode(self._table["columns"], X)
             if values.shape[1] != math.prod(self._shape):
                 raise ModelError(f"model.json: its columns make {values.shape[1]} values, and its samples have shape {self._shape}")
@@ -177,9 +179,9 @@ class Model:
             raise DataError("a text without a token; a text has [CLS] and [SEP] at least")
         return out
 
-    def outputs(self, X: Any) -> Array:
+    def outputs(self, X: Any, encoded: bool = False) -> Array:
         """Returns the network's outputs [rows, outputs] in double precision: of classes the logits."""
-        x = self.encode(X)
+        x = self.encode(X, encoded)
         if x.dtype.kind == "f":
             x = x.astype(np.float64)
         batch = max(1, _BATCH_VALUES // max(1, x[:1].size * (16 if self.description.get("vocabulary") else 1)))
@@ -187,9 +189,9 @@ class Model:
             parts = [_layers.run(self.layers, self.state, self._activation, x[i : i + batch]) for i in range(0, len(x), batch)]
         return np.concatenate(parts) if parts else np.zeros((0, self._outputs))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, encoded: bool = False) -> Array:
         """Returns the most probable class of each row, or its number in the unit of the training file."""
-        out = self.outputs(X)
+        out = self.outputs(X, encoded)
         if self.classes is not None:
             return self.classes[out.argmax(axis=1)]
         label = self._table["label"] if self._table else {}
@@ -200,10 +202,20 @@ class Model:
             values = np.minimum(np.maximum(values, label["clip"]["low"]), label["clip"]["high"])
         return values
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, encoded: bool = False) -> Array:
         """Returns the probabilities [rows, classes] of a classification."""
         if self.classes is None:
             raise ModelError("a regression has no probabilities; call predict")
-        z = self.outputs(X) / self._temperature
+        z = self.outputs(X, encoded) / self._temperature
         z = np.exp(z - z.max(axis=1, keepdims=True))
         return z / z.sum(axis=1, keepdims=True)
+
+
+def _classes(names: List[Any]) -> Array:
+    """Returns classes as a frame's column has them, so that predictions can be compared with it."""
+    texts = [str(name) for name in names]
+    if all(re.fullmatch("0|-?[1-9][0-9]{0,17}", text) for text in texts):
+        return np.array([int(text) for text in texts])
+    if sorted(text.lower() for text in texts) == ["false", "true"]:
+        return np.array([text.lower() == "true" for text in texts])
+    return np.array(texts, dtype=object)

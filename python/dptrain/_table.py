@@ -18,10 +18,13 @@ _BLANKS = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u
 def encode(columns: Sequence[Mapping[str, Any]], X: Any) -> Array:
     """Returns the samples [rows, values] in single precision that X makes.
 
-    X is a DataFrame, a structured array, a mapping of arrays by name, a list of dicts, or a list of rows with the cells
-    in the order of the columns.
+    X is a DataFrame, a structured array, a mapping of arrays by name, a list of dicts, or rows with the cells in the order
+    of the columns, as a list or an array. The rows of a single column of arrays may be an array themselves.
     """
-    cells = _by_column([str(c["name"]) for c in columns], X)
+    names = [str(c["name"]) for c in columns]
+    if isinstance(X, np.ndarray) and X.dtype.names is None:
+        X = _of_array(columns, names, X)
+    cells = _by_column(names, X)
     parts: List[Array] = []
     rows = None
     for column in columns:
@@ -36,29 +39,42 @@ def encode(columns: Sequence[Mapping[str, Any]], X: Any) -> Array:
     return np.concatenate(parts, axis=1)
 
 
+def _of_array(columns: Sequence[Mapping[str, Any]], names: Sequence[str], X: Array) -> Dict[str, Any]:
+    shape = list(columns[0].get("shape") or []) if len(columns) == 1 else []
+    if shape and X.ndim > 1 and math.prod(X.shape[1:]) == math.prod(shape):
+        return {names[0]: X.reshape([len(X)] + shape)}
+    if X.ndim != 2 or X.shape[1] != len(names):
+        raise DataError(
+            f"an array of shape {list(X.shape)}; want rows of {len(names)} cells in this order: {', '.join(names)}; "
+            "samples that are clipped and scaled already are taken with encoded=True"
+        )
+    return {name: X[:, j] for j, name in enumerate(names)}
+
+
 def _by_column(names: Sequence[str], X: Any) -> Dict[str, Any]:
     """Returns the cells of each column."""
+    available: Mapping[str, Any]  # the frame's own names by their texts
     fields = getattr(getattr(X, "dtype", None), "names", None)
     if fields is not None:
-        available: Sequence[str] = list(fields)
+        available = {name: name for name in fields}
     elif hasattr(X, "columns"):
-        available = [str(name) for name in X.columns]
+        available = {str(name): name for name in getattr(X, "column_names", X.columns)}  # the first is pyarrow's
     elif isinstance(X, Mapping):
-        available = list(X)
+        available = {str(name): name for name in X}
     else:
         return _of_rows(names, X)
     return {name: _cells(X, name, available) for name in names}
 
 
-def _cells(X: Any, name: str, available: Sequence[str]) -> Any:
+def _cells(X: Any, name: str, available: Mapping[str, Any]) -> Any:
     """Returns a column's cells; x[3] may be value 3 of each row of an array x."""
     array, _, index = name[:-1].rpartition("[")
     if name not in available and name.endswith("]") and array in available and index.isdigit():
-        values = np.asarray(X[array])
+        values = np.asarray(X[available[array]])
         if values.ndim == 2 and int(index) < values.shape[1]:
             return values[:, int(index)]
     _require([name], available)
-    return _array(X[name])
+    return _array(X[available[name]])
 
 
 def _of_rows(names: Sequence[str], X: Any) -> Dict[str, Any]:
@@ -80,7 +96,7 @@ def _of_rows(names: Sequence[str], X: Any) -> Dict[str, Any]:
     return dict(out)
 
 
-def _require(names: Sequence[str], available: Sequence[str]) -> None:
+def _require(names: Sequence[str], available: Any) -> None:
     for name in names:
         if name not in available:
             raise DataError(f"no column {name!r}")
@@ -186,8 +202,8 @@ def _number(name: str, i: int, cell: Any) -> float:
 
 
 def _categories(column: Mapping[str, Any], values: Any) -> Array:
-    name, index = column["name"], {c: k for k, c in enumerate(column["categories"])}
-    out = np.zeros((len(values), len(index)), np.float32)
+    name, index = column["name"], _with_booleans({c: k for k, c in enumerate(column["categories"])})
+    out = np.zeros((len(values), len(column["categories"])), np.float32)
     for i, cell in enumerate(values):
         if isinstance(cell, (np.ndarray, list, tuple)):
             raise DataError(f"row {i + 1}, column {name}: several values, want one category")
@@ -199,6 +215,18 @@ def _categories(column: Mapping[str, Any], values: Any) -> Array:
         if at is None:
             raise DataError(f"row {i + 1}, column {name}: none of its categories")
         out[i, at] = 1
+    return out
+
+
+def _with_booleans(index: Dict[str, int]) -> Dict[str, int]:
+    """Adds to categories that are booleans the names that other programs write for them."""
+    out = dict(index)
+    codes = len(set(index) - {"", "*"})
+    for names in (["true", "True", "TRUE", "1"], ["false", "False", "FALSE", "0"]):
+        for i, given in enumerate(names):
+            for name in names:
+                if given in out and name not in out and (i < 3 or codes == 2):
+                    out[name] = out[given]
     return out
 
 

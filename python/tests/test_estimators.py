@@ -1,6 +1,8 @@
 """Tests of the estimators: with a stand-in for dptrain that records what it gets, and with dptrain itself."""
 
+import io
 import json
+import math
 import os
 import signal
 import stat
@@ -15,6 +17,12 @@ from unittest import mock
 
 import numpy as np
 
+try:
+    import pandas
+    import pyarrow
+except ImportError:
+    pandas = pyarrow = None
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 
@@ -28,6 +36,9 @@ STAND_IN = """\
 #!{python}
 import json, os, shutil, stat, sys, time
 arguments = sys.argv[1:]
+if arguments[0] == "ledger":
+    print(os.environ.get("LEDGER", json.dumps({{"data": []}})))
+    sys.exit()
 files = {{name: arguments[arguments.index(name) + 1] for name in ("--train", "--test", "--config") if name in arguments}}
 mode = lambda path: stat.S_IMODE(os.stat(path).st_mode)
 folder = os.path.dirname(files["--train"])
@@ -42,11 +53,26 @@ if os.environ["ACT"] == "fail":
     print("a note", file=sys.stderr)
     print(json.dumps({{"error": "no noise meets it", "exit_code": 4}}), file=sys.stderr)
     sys.exit(4)
+model = os.path.join(os.environ["RUN"], "model.json")
+description = json.load(open(model))
+for column, name in zip(description["input"]["table"]["columns"], json.load(open(files["--config"]))["data"]["clip"]):
+    column["name"] = name
+json.dump(description, open(model, "w"))
 result = {{"directory": os.environ["RUN"], "privacy": {{"epsilon": 0.5, "delta": 1e-6}}}}
 if os.environ["ACT"] == "warn":
+    print("a note\\nwarning: few rows\\nwarning: " + files["--train"] + ", column x1: try --mu or --set privacy.delta=1; may be s-1.npz: give --same-as \\"s-1.npz\\", or --new-data, or a threshold, such as --threshold no=0.1 of \\"dptrain predict\\" and \\"evaluate\\"", file=sys.stderr)
     result.update(plan_warnings=["few rows"], warning="no better than one answer")
 print(json.dumps(result))
 """
+
+
+def frames(columns):
+    """Returns frames of these columns by pandas and Arrow, of those that are installed."""
+    made = []
+    if pandas:
+        made.append(pandas.DataFrame(columns))
+        made.append(pyarrow.Table.from_pandas(made[0]))
+    return made
 
 
 class StandIn(unittest.TestCase):
@@ -128,8 +154,98 @@ class TestCommandLine(StandIn):
         os.environ["ACT"] = "warn"
         with self.assertWarns(UserWarning) as got:
             DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command).fit(self.X, ["b", "a", "b"])
-        self.assertEqual([str(w.message) for w in got.warnings], ["dptrain: few rows", "dptrain: no better than one answer"])
+        told = 'X, column [:, 1]: try settings["privacy.mean_repetitions"] or settings["privacy.delta"]=1; may be "s-1": give data="s-1", or another name as data'
+        self.assertEqual([str(w.message) for w in got.warnings], ["dptrain: few rows", "dptrain: " + told, "dptrain: no better than one answer"])
         self.assertEqual(got.filename, __file__)
+
+    # In a notebook sys.stderr is no file.
+    def test_verbose(self):
+        os.environ["ACT"] = "warn"
+        with mock.patch("sys.stderr", io.StringIO()) as shown, self.assertWarnsRegex(UserWarning, "few rows"):
+            DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command, verbose=True).fit(self.X, ["b", "a", "b"])
+        self.assertTrue(shown.getvalue().startswith("a note\nwarning: few rows\n"))
+        self.assertNotIn("--quiet", self.recorded()["arguments"])
+
+    def test_epsilon_of_settings(self):
+        DPClassifier(None, bounds=(-1, 3), classes=["a", "b"], command=self.command, settings={"privacy.noise_multiplier": 2}).fit(self.X, ["b", "a", "b"])
+        arguments = self.recorded()["arguments"]
+        self.assertNotIn("--epsilon", arguments)
+        self.assertEqual(arguments[arguments.index("--holdout") + 1], "0.1")
+
+    # Each fit is a release, and the ledger says what all releases of the rows cost.
+    def test_releases_add_up(self):
+        estimator = DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command)
+        of = lambda void, *paths: {"names": ["survey.npz"], "releases": [{"path": p} for p in paths], "together": {"epsilon": 6.84, "delta": 1e-5, "void": void}}
+        run, other = os.environ["RUN"], of(0, "/elsewhere")
+        for ledger, spent, warned in (
+            ([], 0.5, False), ([other, of(0, run)], 6.84, False), ([of(0, "/before", run), other], 6.84, True), ([of(1, "/before", run)], np.inf, True),
+        ):
+            os.environ["LEDGER"] = json.dumps({"data": ledger})
+            with warnings.catch_warnings(record=True) as got:
+                warnings.simplefilter("always")
+                estimator.fit(self.X, ["b", "a", "b"])
+            self.assertEqual(estimator.epsilon_spent_, spent)
+            self.assertEqual(len(got), warned)
+            if warned:
+                self.assertRegex(str(got[0].message), "dptrain: 2 releases of these rows, this one included, cost epsilon (6.84|inf) together at delta 1e-05, not 0.5")
+                self.assertEqual(got[0].filename, __file__)
+
+    def test_names_of_data(self):
+        names = set()
+        for data, known in ((None, "x.npz"), (None, "x.npz"), ("survey-2026", "x.npz"), ("survey-2026", "survey-2026.npz")):
+            os.environ["LEDGER"] = json.dumps({"data": [{"names": [known], "releases": []}]})
+            DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command, data=data).fit(self.X, ["b", "a", "b"])
+            arguments = self.recorded()["arguments"]
+            names.add(os.path.basename(arguments[arguments.index("--train") + 1]))
+            self.assertEqual("--same-as" in arguments, data is not None and known == data + ".npz")
+        self.assertEqual(len(names), 3)  # random ones differ: files of one name and length are near
+        for wrong in ("a/b", "", "..", 3, "x" * 101):
+            with self.assertRaisesRegex(ValueError, "data: want a name"):
+                DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command, data=wrong).fit(self.X, ["b", "a", "b"])
+
+    # A frame's names are the model's, so that its columns are found again, by the command too.
+    def test_names_of_columns(self):
+        columns = lambda X: DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command).fit(X, ["b", "a"]).model_.columns
+        for frame in frames({"age, in years": [1.0, 2], "Größe": [3, 0]}):
+            self.assertEqual(columns(frame), ["age, in years", "Größe"])
+            with np.load(os.path.join(self.record, "train")) as arrays:
+                self.assertEqual(arrays["Größe"].tolist(), [3, 0])
+        for names in (["a/b", "c"], ["a[0]", "c"], [" a", "c"], ["*", "c"], ["", "c"]):
+            for frame in frames(dict(zip(names, [[1, 2], [3, 0]]))):
+                self.assertEqual(columns(frame), ["x0", "x1"])
+        if pandas:
+            self.assertEqual(columns(pandas.DataFrame({0: [1, 2], 1: [3, 0]})), ["x0", "x1"])
+            frame, y = pandas.DataFrame({"y": [1, 2], "file": [3, 0]}), pandas.Series(["b", "a"], name="outcome")
+            for labels, name in ((y, "outcome"), (y.rename("file"), "y_"), (["b", "a"], "y_")):
+                estimator = DPClassifier(bounds={"file": (0, 9), "y": (-1, 3)}, classes=["a", "b"], command=self.command).fit(frame, labels)
+                with open(os.path.join(self.record, "config"), encoding="utf-8") as file:
+                    data = json.load(file)["data"]
+                self.assertEqual([data["label"], data["clip"]], [name, {"y": [-1, 3], "file": [0, 9]}])
+                self.assertEqual(estimator.predict(frame).tolist(), estimator.model_.predict(frame[["file", "y"]]).tolist())
+
+    def test_bounds(self):
+        X = [[1.0, 2, 3], [3, 0, 1]]
+        for bounds in ((0, 9), [(0, 9)] * 3, ([0, 0, 0], [9, 9, 9]), (np.zeros(3), np.full(3, 9))):
+            DPClassifier(bounds=bounds, classes=["a", "b"], command=self.command).fit(X, ["b", "a"])
+            with open(os.path.join(self.record, "config"), encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["data"]["clip"], {f"x{j}": [0, 9] for j in range(3)})
+        for bounds, names, why in (({"a": (0, 1)}, "ab", "no other; see b"), ({"a": (0, 1), "b": (0, 1), "c": (0, 1)}, "ab", "see c")):
+            for frame in frames({name: [1, 2] for name in names}):
+                with self.assertRaisesRegex(ValueError, why):
+                    DPClassifier(bounds=bounds, classes=["a", "b"], command=self.command).fit(frame, ["b", "a"])
+
+    # The error names the column, and cites no cell.
+    def test_cells_that_are_no_numbers(self):
+        cells = [(["secret", "x"], "texts"), ([None, "secret"], "texts or other"), ([1.0, math.nan], "NaN or infinity"), ([1, math.inf], "NaN or infinity")]
+        if pandas:
+            cells += [(pandas.to_datetime(["2026-01-01", "2026-01-02"]), "dates"), (pandas.array([1, None], dtype="Int64"), "missing values|NaN")]
+        for column, why in cells:
+            for frame in frames({"age": [1, 2], "odd": column}):
+                with self.assertRaisesRegex(dptrain.DataError, "column '?odd'? has (%s)" % why) as got:
+                    DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command).fit(frame, ["b", "a"])
+                self.assertNotIn("secret", str(got.exception))
+        with self.assertRaisesRegex(dptrain.DataError, r"X: column \[:, 1\] has NaN"):
+            DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command).fit([[1, 2], [3, math.nan]], ["b", "a"])
 
     def test_labels(self):
         for classes, y, texts in [
@@ -139,7 +255,7 @@ class TestCommandLine(StandIn):
             estimator = DPClassifier(bounds=[(0, 1), (-5, 5)], classes=classes, command=self.command, holdout=0.2, tune=False, insecure_seed=7).fit(self.X, y)
             arguments = self.recorded()["arguments"]
             self.assertEqual(arguments[0], "train")
-            self.assertEqual(arguments[arguments.index("--holdout") + 1], "0.2")
+            self.assertNotIn("--holdout", arguments)  # train has nothing to select
             self.assertEqual(arguments[arguments.index("--insecure-seed") + 1], "7")
             with np.load(os.path.join(self.record, "train")) as arrays:
                 self.assertEqual(arrays["y"].tolist(), texts)
@@ -209,7 +325,7 @@ class TestCommandLine(StandIn):
 
     def test_r2(self):
         estimator = DPRegressor()
-        estimator.model_, estimator.n_features_in_ = mock.Mock(predict=lambda columns: columns["x0"]), 2
+        estimator.model_, estimator.n_features_in_, estimator._inputs = mock.Mock(predict=lambda columns: columns["x0"]), 2, ["x0", "x1"]
         X, y = [[1, 0], [2, 0], [3, 0]], np.array([1, 2, 4])
         for weights, want in ((None, 1 - 3 / 14), ([1, 1, 0], 1), (np.array([[2], [0], [1]]), 1 - 1 / 6)):
             for labels in (y, y[:, None], list(y)):

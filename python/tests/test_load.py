@@ -95,15 +95,64 @@ class TestByHand(Written):
         structured = np.array([(46, "green"), (10, "red"), (90, " NA")], [("age", "i4"), ("colour", "U9")])
         for rows in (
             [{"age": 46, "colour": " green"}, {"age": "1e1", "colour": "red"}, {"age": 90.0, "colour": float("nan")}],
-            [[46, "green"], (" 10 ", "Green"), [np.float32(90), "N/A"]], as_frame, structured, want, want.astype(np.float64), Frame(),
+            [[46, "green"], (" 10 ", "Green"), [np.float32(90), "N/A"]], as_frame, structured, Frame(),
+            np.array([[46, "green"], [10, "red"], [90, None]], object), want, want.astype(np.float64),
         ):
-            np.testing.assert_allclose(model.encode(rows), want, rtol=1e-6)
-            np.testing.assert_allclose(model.outputs(rows), logits, rtol=1e-5, atol=1e-6)
-            self.assertEqual(list(model.predict(rows)), ["no", "yes", "yes"])
-            p = model.predict_proba(rows)
+            encoded = isinstance(rows, np.ndarray) and rows.dtype.kind == "f"
+            np.testing.assert_allclose(model.encode(rows, encoded), want, rtol=1e-6)
+            np.testing.assert_allclose(model.outputs(rows, encoded), logits, rtol=1e-5, atol=1e-6)
+            self.assertEqual(list(model.predict(rows, encoded)), ["no", "yes", "yes"])
+            p = model.predict_proba(rows, encoded)
             for i, (a, b) in enumerate(logits):
                 self.assertAlmostEqual(p[i, 1], 1 / (1 + math.exp((a - b) / 2)), places=5)
-        self.assertEqual(model.predict_proba(np.zeros((0, 4))).shape, (0, 2))
+        self.assertEqual(model.predict_proba(np.zeros((0, 4)), encoded=True).shape, (0, 2))
+
+    # An array has rows in the unit of the training file, as a list of rows has: taken for samples, they gave other classes.
+    def test_arrays(self):
+        columns = [{"name": "a", "scale": {"shift": 10, "divisor": 5}}, {"name": "b"}]
+        model = dptrain.load(self.write(linear(columns), tensors([("fc1.weight", [2, 2], [0, 0, 1, 0]), ("fc1.bias", [2], [0, 0])])))
+        rows = np.array([[5, 0], [15, 0]])
+        for X in (rows, rows.astype(np.uint8), rows.tolist(), {"a": [5, 15], "b": [0, 0]}):
+            self.assertEqual(model.predict(X).tolist(), ["no", "yes"])
+        self.assertEqual(model.predict(rows, encoded=True).tolist(), ["yes", "yes"])
+        images = linear([{"name": "x", "shape": [2, 3], "scale": {"shift": 0, "divisor": 255}}], sample_shape=[6])
+        images["layers"][0]["in"] = 6
+        model = dptrain.load(self.write(images, tensors([("fc1.weight", [2, 6], [0] * 12), ("fc1.bias", [2], [0, 0])])))
+        pixels = np.array([[[0, 51, 102], [153, 204, 255]]], np.uint8)
+        for X in (pixels, pixels.reshape(1, 6), {"x": pixels}):
+            np.testing.assert_allclose(model.encode(X), [[0, 0.2, 0.4, 0.6, 0.8, 1]], rtol=1e-6)
+
+    # Classes are what a frame read from the same file has: '0' == 0 is False for every row.
+    def test_kinds_of_classes(self):
+        for names, want in [
+            (["0", "1"], [0, 1]), (["10", "-2"], [10, -2]), (["True", "False"], [True, False]), (["false", "true"], [False, True]),
+            (["01", "1"], ["01", "1"]), (["1.0", "2"], ["1.0", "2"]), (["no", "1"], ["no", "1"]), (["²", "1"], ["²", "1"]), (["--1", "1"], ["--1", "1"]),
+        ]:
+            model = dptrain.load(self.write(linear([{"name": "x"}], names), tensors([("fc1.weight", [2, 1], [-1, 1]), ("fc1.bias", [2], [0, 0])])))
+            got = model.predict({"x": [-1, 1]})
+            self.assertEqual(got.tolist(), want)
+            self.assertTrue((got == np.array(want, got.dtype)).all())
+
+    # Booleans are True and False in some files, true and false in others, and 1 and 0 in Parquet.
+    def test_booleans(self):
+        for categories, cells, want in [
+            (["False", "True"], [True, "true", "1", 1, False], [1, 1, 1, 1, 0]), (["0", "1"], [True, "True", False], [1, 1, 0]),
+            (["true", "*"], [True, "TRUE", "1", "x"], [0, 0, 0, 1]), (["1", "2", "3", "*"], ["1", "true"], [0, 3]),
+        ]:
+            got = _table.encode([{"name": "b", "categories": categories}], {"b": cells})
+            self.assertEqual(got.argmax(axis=1).tolist(), want)
+            self.assertEqual(got.shape[1], len(categories))
+
+    # Names that aren't texts are found by their texts, as in a file.
+    def test_names_of_numbers(self):
+        class Whole(Frame):
+            columns = [0, 1]
+
+            def __getitem__(self, name):
+                return Series([[1, 2], [3, 4]][name])
+
+        for X in (Whole(), {0: [1, 2], 1: [3, 4]}):
+            self.assertEqual(_table.encode([{"name": "1"}, {"name": "0"}], X).tolist(), [[3, 1], [4, 2]])
 
     def test_written(self):
         columns = [{"name": "x", "written": "1,5", "missing": {"fill": 4}}]
@@ -163,7 +212,8 @@ class TestByHand(Written):
             ([["", "a"]], "row 1, column n: no value"), ([[math.inf, "a"]], "row 1, column n: not a finite"), ([[1, None]], "row 1, column c"),
             ([["1_0", "a"]], "not a number"), ([["nan ", "a"]], "no value"), ([["0x10", "a"]], "not a number"), ([["1e999", "a"]], "not a finite"),
             ([[1e39, "a"]], "too large"), ([[1]], "row 1: 1 cells"), ([{"n": 1}], "no column 'c'"), (["secret"], "want a dict"),
-            (np.zeros((2, 4)), "array of shape"), (np.array(["secret"]), "want a dict"), ({"n": [1], "c": ["a", "a"]}, "column c: 2 rows"),
+            (np.zeros((2, 3)), "shape [2, 3]; want rows of 2 cells in this order: n, c; samples that are clipped and scaled already are taken with encoded=True"),
+            (np.array(["secret"]), "array of shape"), ({"n": [1], "c": ["a", "a"]}, "column c: 2 rows"),
             ([[[1, 2], "a"]], "not a number"), ([[1, ["a"]]], "several values"),
         ]:
             with self.assertRaises(dptrain.DataError) as caught:
@@ -248,13 +298,13 @@ class TestAgainstDptrain(unittest.TestCase):
             if model.task == "regression":
                 np.testing.assert_allclose(got, [p["value"] for p in predicted], rtol=1e-6)
                 continue
-            self.assertEqual(list(got), [p["class"] for p in predicted])
+            self.assertEqual([str(c) for c in got], [p["class"] for p in predicted])
             p = model.predict_proba(rows)
             for i, want in enumerate(predicted):
-                np.testing.assert_allclose(p[i], [want["probabilities"][c] for c in model.classes], atol=2e-6)
+                np.testing.assert_allclose(p[i], [want["probabilities"][str(c)] for c in model.classes], atol=2e-6)
             as_columns = {name: [r[name] for r in rows] for name in model.columns}
             np.testing.assert_array_equal(model.encode(rows), model.encode(as_columns))
-            np.testing.assert_array_equal(model.encode(rows), model.encode(model.encode(rows)))
+            np.testing.assert_array_equal(model.encode(rows), model.encode(model.encode(rows), encoded=True))
 
     def test_samples(self):
         for _, model, computed in self.each("computed.json"):

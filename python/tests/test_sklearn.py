@@ -3,6 +3,7 @@
 import os
 import sys
 import unittest
+import warnings
 from unittest import mock
 
 import numpy as np
@@ -25,6 +26,7 @@ else:
     from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
+    from sklearn.utils.estimator_checks import check_estimator
 
 NONE = "no scikit-learn: python/environment installs it"
 
@@ -71,7 +73,8 @@ class TestScikitLearn(StandIn):
     def test_scores(self):
         wrong = np.where(self.X[:, 0] > 1, "a", "b")
         self.classifier.fit(self.X, self.y)
-        self.regressor.model_, self.regressor.n_features_in_ = mock.Mock(predict=lambda columns: columns["x0"]), 2
+        self.regressor.fit(self.X, self.X[:, 0])
+        self.regressor.model_ = mock.Mock(predict=lambda columns: columns["x0"])
         for estimator, y, metric in ((self.classifier, wrong, accuracy_score), (self.regressor, self.X[:, 0] + self.weights, r2_score)):
             for weights in (None, self.weights):
                 want = metric(y, estimator.predict(self.X), sample_weight=weights)
@@ -103,6 +106,45 @@ class TestScikitLearn(StandIn):
     def test_calibration(self):
         calibrated = CalibratedClassifierCV(self.classifier, cv=2).fit(self.X, self.y)
         self.assertEqual(calibrated.predict(self.X).tolist(), self.y.tolist())
+
+    # With so large an epsilon and a seed, noise is no excuse. The checks train dozens of models.
+    @unittest.skipUnless(DPTRAIN and os.environ.get("DPTRAIN_LONG"), "DPTRAIN_LONG isn't set")
+    def test_check_estimator(self):
+        class Checked(DPClassifier):
+            def fit(self, X, y, X_public=None, y_public=None):
+                """Reads the classes off y, which scikit-learn's checks expect and nobody should."""
+                self.classes = None if y is None else np.unique(np.asarray(y))
+                try:
+                    return super().fit(X, y, X_public, y_public)
+                finally:
+                    self.classes = None
+
+        settings = {"privacy.epochs": 40, "training.learning_rate": 0.1, "privacy.sampling_rate": 0.5}
+        options = {"epsilon": 1e4, "delta": 1e-3, "bounds": (-5, 5), "tune": False, "insecure_seed": 1, "settings": settings, "command": DPTRAIN}
+        object_cells = {"check_dtype_object": "a DataError names the column, and is a ValueError, no TypeError"}
+        of_labels = {"check_supervised_y_no_nan": "Checked finds an infinite class, which comes first"}
+        for estimator, failing in ((Checked(**options), {**object_cells, **of_labels}), (DPRegressor(y_bounds=(-5, 5), **options), object_cells)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                results = check_estimator(estimator, expected_failed_checks=failing, on_skip=None, on_fail=None)
+            failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
+            self.assertEqual(failed, {})
+            self.assertEqual({r["check_name"] for r in results if r["status"] == "xfail"}, set(failing))
+
+    # A pipeline transforms X_public too if it is told to.
+    def test_routing(self):
+        with sklearn.config_context(enable_metadata_routing=True):
+            estimator = self.classifier.set_fit_request(X_public=True, y_public=True)
+            self.assertEqual(clone(estimator).get_metadata_routing().fit.requests, {"X_public": True, "y_public": True})
+            pipeline = make_pipeline(FunctionTransformer(np.negative), estimator, transform_input=["X_public"])
+            pipeline.fit(-self.X, self.y, X_public=-self.X[:9], y_public=self.y[:9])
+            with np.load(os.path.join(self.record, "test")) as arrays:
+                np.testing.assert_array_equal(arrays["x0"], self.X[:9, 0])
+            with self.assertRaisesRegex(Exception, "X_public"):
+                make_pipeline(DPClassifier(command=self.command)).fit(self.X, self.y, X_public=self.X, y_public=self.y)
+
+    def test_notebook(self):
+        self.assertIn("DPClassifier", self.classifier._repr_html_())
 
     # A plane parts the classes: of a pair with one row of each, three of four must be in order.
     @unittest.skipUnless(DPTRAIN, "DPTRAIN isn't set")
