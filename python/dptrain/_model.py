@@ -78,8 +78,16 @@ class Model:
             raise ModelError(f"model.json: task {self.task!r}; want classification or regression")
         if not (self._temperature > 0 and np.isfinite(self._temperature)):
             raise ModelError(f"model.json: temperature {self._temperature}, want a number above 0")
-        if names and (not isinstance(names, list) or len(names) != self._outputs):
+        if names and (not isinstance(names, list) or len(names) != self._outputs or len(set(map(str, names))) != len(names)):
             raise ModelError(f"model.json: {self._outputs} outputs, and other classes")
+        if self.task == "regression" and self._outputs != 1:
+            raise ModelError(f"model.json: {self._outputs} outputs of a regression, which has one")
+        if not np.isfinite([float(v) for v in self._activation.values()]).all():
+            raise ModelError("model.json: an activation that isn't finite")
+        if self._table is not None:
+            label = self._table["label"]
+            if label.get("task", self.task) != self.task or (label.get("classes") or names or []) != (names or []) or not self._table["columns"]:
+                raise ModelError("model.json: its table has another task or other classes than the model, or no columns")
         if not self._shape or any(type(d) is not int or d < 1 for d in self._shape) or math.prod(self._shape) > _SAMPLE_VALUES:
             raise ModelError(f"model.json: samples of shape {self._shape}")
         for column in self._table["columns"] if self._table else []:

@@ -39,7 +39,7 @@ def linear(columns, classes=("no", "yes"), **more):
         "version": 2, "dataset": "files", "model": "linear", "activation": {"scale": 2, "temperature": 2, "offset": 1},
         "sample_shape": [width], "outputs": len(classes) or 1, "task": "classification" if classes else "regression",
         "layers": [{"kind": "linear", "name": "fc1", "in": width, "out": len(classes) or 1}],
-        "input": {"table": {"label": {"name": "y", "task": "x", **more.pop("label", {})}, "columns": columns, "shape": [width]}},
+        "input": {"table": {"label": {"name": "y", **more.pop("label", {})}, "columns": columns, "shape": [width]}},
     }
     if classes:
         description["classes"] = list(classes)
@@ -252,7 +252,10 @@ class TestDamaged(Written):
         pool = {"kind": "max_pool2d", "kernel": 2, "stride": 0}
         for change in (
             {"temperature": 0}, {"temperature": -1}, {"temperature": math.nan}, {"temperature": "x"}, {"classes": ["a"]}, {"classes": ["a", "b", "c"]},
-            {"classes": "ab"}, {"outputs": 3}, {"outputs": -1}, {"task": "other"}, {"sample_shape": [2]}, {"sample_shape": [0]}, {"sample_shape": [-1]},
+            {"classes": "ab"}, {"outputs": 3}, {"outputs": -1}, {"task": "other"}, {"task": "regression"}, {"classes": ["yes", "yes"]},
+            {"activation": {"scale": math.nan, "temperature": 2, "offset": 1}}, {"input": {"table": {"label": {"name": "y"}, "columns": [], "shape": [1]}}},
+            {"input": {"table": {"label": {"name": "y", "classes": ["yes", "no"]}, "columns": [{"name": "x"}], "shape": [1]}}},
+            {"input": {"table": {"label": {"name": "y", "task": "regression"}, "columns": [{"name": "x"}], "shape": [1]}}}, {"sample_shape": [2]}, {"sample_shape": [0]}, {"sample_shape": [-1]},
             {"sample_shape": [2**40, 2**40]}, {"sample_shape": "1"}, {"input": 1}, {"layers": good["layers"] * 2}, {"layers": [pool] + good["layers"]},
         ):
             with self.subTest(change), self.assertRaises(dptrain.ModelError):
