@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
-type exportOptions struct{ encoded bool }
+type exportOptions struct{ encoded, strings bool }
 
 func newExportCommand(g *global) *cobra.Command {
 	var opts exportOptions
@@ -40,10 +40,14 @@ a category or number are an error of "predict"; here a position that isn't in th
 list makes the runtime fail, and a missing number that the model has no value for
 makes the row's outputs NaN.
 
+With --strings an input of a category takes its text, as "predict" does but for blanks
+around it, and the class is an output "label", in words. Categories then need the
+operator LabelEncoder of the domain ai.onnx.ml, which ONNX Runtime has.
+
 With --encoded there is one input "x" of samples as the network takes them.
 
 The file is as public as the released model. It needs operators of version 13,
-which every runtime since 2021 has, and none of another domain.
+which every runtime since 2021 has, and none of another domain without --strings.
 
 ` + term.ExitCodes,
 		Example: `  dptrain export runs/files-20261122-100352 model.onnx
@@ -51,6 +55,7 @@ which every runtime since 2021 has, and none of another domain.
 		Args: term.Takes(2, 2, "a run and a file"),
 		RunE: func(_ *cobra.Command, args []string) error { return runExport(g, opts, args[0], args[1]) },
 	}
+	cmd.Flags().BoolVar(&opts.strings, "strings", false, "categories and classes as texts")
 	cmd.Flags().BoolVar(&opts.encoded, "encoded", false, "one input of samples as the network takes them, in place of columns or of bytes of images")
 	return cmd
 }
@@ -66,7 +71,7 @@ func runExport(g *global, opts exportOptions, run, file string) error {
 	if err != nil {
 		return err
 	}
-	contents, signature, err := onnx.Export(model, parameters, onnx.Options{Encoded: opts.encoded})
+	contents, signature, err := onnx.Export(model, parameters, onnx.Options{Encoded: opts.encoded, Strings: opts.strings})
 	if err != nil {
 		return term.Input(err)
 	}

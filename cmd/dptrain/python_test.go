@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -81,5 +84,59 @@ func TestPythonPackage(t *testing.T) {
 		t.Errorf("there is build/python, and tests of scikit-learn were skipped\n%s", text)
 	} else {
 		t.Logf("%s", text)
+	}
+}
+
+// A wheel is all that a Python environment needs: it has the command, which the package finds although it isn't in $PATH.
+func TestPythonWheel(t *testing.T) {
+	interpreter := environment(t)
+	if _, err := os.Stat(interpreter); err != nil || testing.Short() {
+		t.Skip("no build/python, or -short")
+	}
+	run := func(env []string, name string, args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Env = append(os.Environ(), env...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	program, err := exec.LookPath("dptrain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	licence := filepath.Join("..", "..", "LICENSE")
+	for from, to := range map[string]string{program: "dptrain", licence: "LICENSE", filepath.Join("..", "..", "go.mod"): "licenses/some module@v1/NOTICE"} {
+		text, err := os.ReadFile(from)
+		if err := errors.Join(err, os.MkdirAll(filepath.Dir(in(to)), 0o755), os.WriteFile(in(to), text, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(nil, interpreter, filepath.Join("..", "..", "release", "wheel"), dir, runtime.GOOS+"/"+runtime.GOARCH, "v1.2.3-rc.1", dir)
+	wheels, err := filepath.Glob(in("dptrain-1.2.3rc1-py3-none-*.whl"))
+	if err != nil || len(wheels) != 1 {
+		t.Fatalf("%q, %v", wheels, err)
+	}
+	run(nil, interpreter, "-m", "venv", "--without-pip", in("fresh"))
+	fresh := in("fresh/bin/python")
+	run(nil, interpreter, "-m", "pip", "--python", fresh, "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check", wheels[0])
+	numpy := run(nil, interpreter, "-c", "import numpy, os; print(os.path.dirname(os.path.dirname(numpy.__file__)))")
+	const session = `
+import dptrain, numpy, os
+X = numpy.random.default_rng(1).uniform(-1, 1, (300, 2))
+settings = {"training.learning_rate": 0.1, "privacy.accounting": "paper"}
+model = dptrain.DPClassifier(8, 1e-3, bounds=(-1, 1), classes=[0, 1], tune=False, settings=settings).fit(X, (X[:, 0] > 0) * 1)
+print(dptrain.__version__, os.path.relpath(dptrain.find_command(), os.environ["FRESH"]), model.score(X, X[:, 0] > 0) > 0.9)
+`
+	env := []string{"PATH=", "PYTHONPATH=" + numpy, "PYTHONWARNINGS=ignore", "FRESH=" + in("fresh"), "DPTRAIN_STORE=" + in("store")}
+	if got, want := run(env, fresh, "-c", session), "1.2.3rc1 bin/dptrain True"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := run(env, fresh, "-m", "dptrain", "version"); !strings.HasPrefix(got, "dptrain ") {
+		t.Errorf("python -m dptrain version: %s", got)
 	}
 }

@@ -3,6 +3,7 @@ package table
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -53,17 +54,16 @@ func decimal(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
+// missingWords mark missing values, besides empty cells.
+var missingWords = []string{"NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}
+
 // missing reports whether the cell marks a missing value.
 func (c cell) missing() bool {
 	switch c.kind {
 	case number:
 		return math.IsNaN(c.number)
 	case text:
-		switch c.text {
-		case "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?":
-			return true
-		}
-		return false
+		return slices.Contains(missingWords, c.text)
 	}
 	return c.kind == none
 }

@@ -210,7 +210,7 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 			p.other = i
 		}
 		if !s.emptyOnly {
-			withBooleans(p.index)
+			p.index = Texts(c.Categories)
 		}
 		e.columns = append(e.columns, p)
 		if c.Text == nil {
@@ -255,6 +255,20 @@ func indexOf(list []string) map[string]int {
 		index[s] = i
 	}
 	return index
+}
+
+// Texts returns the position in a list of categories of each text that stands for one: names of booleans, and words for a
+// missing value, count as the category that is listed. [All] stands for all other texts but the empty one.
+func Texts(categories []string) map[string]int {
+	at := withBooleans(indexOf(categories))
+	if nothing, ok := at[""]; ok {
+		for _, word := range missingWords {
+			if _, listed := at[word]; !listed {
+				at[word] = nothing
+			}
+		}
+	}
+	return at
 }
 
 // withBooleans adds to categories that are booleans the names that other programs write for them. Those of Parquet are
@@ -387,7 +401,7 @@ func (e *encoder) value(i int, cells []cell) error {
 
 func (e *encoder) category(c *columnReader, v cell) error {
 	at, ok := c.index[v.String()]
-	if !ok && v.missing() && (v.kind == none || !e.schema.emptyOnly) {
+	if !ok && v.kind == none {
 		at, ok = c.index[""]
 	}
 	if !ok && v.kind != none && v.kind != rawBytes {

@@ -5,8 +5,10 @@ import json
 import os
 import shutil
 import signal
+import site
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import zipfile
@@ -29,11 +31,19 @@ class CommandError(RuntimeError):
 
 
 def find_command(path: Optional[str] = None) -> str:
-    """Returns the path of the command dptrain: the given one, or $DPTRAIN, or the one in $PATH."""
-    wanted = path or os.environ.get("DPTRAIN") or "dptrain"
-    found = shutil.which(wanted)
+    """Returns the path of the command dptrain: the given one, $DPTRAIN, that of this Python environment, or the one in $PATH.
+
+    A wheel brings the command along, and pip puts it beside the environment's Python, which may not be in $PATH.
+    """
+    wanted = path or os.environ.get("DPTRAIN")
+    if not wanted:
+        for folder in (sysconfig.get_path("scripts"), os.path.join(site.getuserbase(), "bin")):
+            found = shutil.which("dptrain", path=folder)
+            if found is not None:
+                return found
+    found = shutil.which(wanted or "dptrain")
     if found is None:
-        raise FileNotFoundError(f"no command {wanted}: install dptrain (docs/install.md), and put it into $PATH or its path into $DPTRAIN")
+        raise FileNotFoundError(f"no command {wanted or 'dptrain'}: install dptrain (docs/install.md), and put it into $PATH or its path into $DPTRAIN")
     return found
 
 
@@ -97,7 +107,10 @@ def run(command: str, arguments: Sequence[str], folder: str, verbose: bool, told
     with open(errors, encoding="utf-8", errors="replace") as read:
         text = read.read()
     if out.returncode != 0:
-        raise CommandError(f"dptrain {arguments[0]} ended with exit code {out.returncode}: {told(_message(text))}", out.returncode)
+        message = told(_message(text))
+        if "unknown flag" in message:
+            message += f"; {command} doesn't fit this package: install both from one version"
+        raise CommandError(f"dptrain {arguments[0]} ended with exit code {out.returncode}: {message}", out.returncode)
     prefix = "warning: "
     return dict(json.loads(out.stdout)), [told(row[len(prefix) :]) for row in text.splitlines() if row.startswith(prefix)]
 

@@ -162,6 +162,17 @@ class _Estimator:
                     return f"{count} releases of these rows, this one included, cost epsilon {self.epsilon_spent_:.4g} together at delta {together['delta']:.3g}, not {self.epsilon_:.4g}: see epsilon_spent_"
         return ""
 
+    def log_to(self, mlflow: Any) -> None:
+        """Logs a fitted estimator to the active run of MLflow, which the caller imports: hyperparameters as params, scores, epsilon
+        and delta as metrics, and the learning curve by step. All of it is public."""
+        result = self.result_
+        mlflow.log_params({"model": result["model"], **result["hyperparameters"], "accounting": result["privacy"]["accounting"]})
+        numbers = {**result.get("public_test", {}), **result, **{name: result["privacy"][name] for name in ("epsilon", "delta")}}
+        numbers.update({"held_out_score": result["held_out"]["score"]} if "held_out" in result else {})
+        mlflow.log_metrics({name: float(v) for name, v in numbers.items() if isinstance(v, (int, float)) and not isinstance(v, bool)})
+        for point in result.get("learning_curve", []):
+            mlflow.log_metric("learning_curve", point["score"], step=point["step"])
+
     def _arguments(self, folder: str, data: Mapping[str, Any]) -> List[str]:
         config = os.path.join(folder, "config.yaml")
         with open(config, "x", encoding="utf-8") as file:
@@ -224,7 +235,7 @@ class DPClassifier(_Estimator):
         people's, even if columns or digits changed. Without it the ledger tells by the rows.
     out: the run's folder, which must not exist; by default a new one in $DPTRAIN_STORE or in runs. The store's ledger adds up
         what all releases of the same data cost together: keep it.
-    command: the path of dptrain; by default $DPTRAIN, or the one in $PATH.
+    command: the path of dptrain; by default $DPTRAIN, that of this Python environment, or the one in $PATH.
     insecure_seed: makes the run repeatable, and voids the guarantee.
     verbose: show dptrain's log on standard error. It is private.
 

@@ -166,6 +166,18 @@ class TestCommandLine(StandIn):
         self.assertTrue(shown.getvalue().startswith("a note\nwarning: few rows\n"))
         self.assertNotIn("--quiet", self.recorded()["arguments"])
 
+    def test_log_to_mlflow(self):
+        estimator, mlflow = DPClassifier(), mock.Mock()
+        estimator.result_ = {
+            "dataset": "files", "model": "linear", "test_accuracy": 0.84, "public_test": {"rows": 200, "auc": 0.93, "classes": [], "confusion": []},
+            "hyperparameters": {"learning_rate": 0.03, "optimizer": "dp-adam"}, "privacy": {"epsilon": 2, "delta": 1e-5, "accounting": "best", "insecure_seed": True},
+            "learning_curve": [{"step": 0, "score": 0.5}, {"step": 20, "score": 0.8}],
+        }
+        estimator.log_to(mlflow)
+        mlflow.log_params.assert_called_once_with({"model": "linear", "learning_rate": 0.03, "optimizer": "dp-adam", "accounting": "best"})
+        mlflow.log_metrics.assert_called_once_with({"rows": 200, "auc": 0.93, "test_accuracy": 0.84, "epsilon": 2, "delta": 1e-5})
+        self.assertEqual(mlflow.log_metric.call_args_list, [mock.call("learning_curve", 0.5, step=0), mock.call("learning_curve", 0.8, step=20)])
+
     def test_epsilon_of_settings(self):
         DPClassifier(None, bounds=(-1, 3), classes=["a", "b"], command=self.command, settings={"privacy.noise_multiplier": 2}).fit(self.X, ["b", "a", "b"])
         arguments = self.recorded()["arguments"]

@@ -6,11 +6,17 @@ import json
 import math
 import os
 import struct
+import subprocess
 import sys
 import tempfile
 import unittest
 
 import numpy as np
+
+try:
+    import onnxruntime
+except ImportError:
+    onnxruntime = None
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -308,6 +314,40 @@ class TestAgainstDptrain(unittest.TestCase):
             as_columns = {name: [r[name] for r in rows] for name in model.columns}
             np.testing.assert_array_equal(model.encode(rows), model.encode(as_columns))
             np.testing.assert_array_equal(model.encode(rows), model.encode(model.encode(rows), encoded=True))
+
+    # Categories go in as texts and classes come out as texts: any cell that predict takes gives what it predicts.
+    @unittest.skipUnless(onnxruntime and os.environ.get("DPTRAIN"), "no ONNX Runtime, or DPTRAIN isn't set")
+    def test_exported_strings(self):
+        labels = 0
+        for folder, model, predicted in self.each("predicted.json"):
+            with open(os.path.join(folder, "rows.csv"), encoding="utf-8", newline="") as file:
+                rows = list(csv.DictReader(file))
+            with tempfile.TemporaryDirectory() as temporary:
+                path = os.path.join(temporary, "model.onnx")
+                subprocess.run([os.environ["DPTRAIN"], "export", folder, path, "--strings", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+                session = onnxruntime.InferenceSession(path)
+            texts, inputs = {i.name for i in session.get_inputs() if i.type == "tensor(string)"}, {}
+            for column in model.description["input"]["table"]["columns"]:
+                name = column["name"]
+                self.assertEqual(name in texts, bool(column.get("categories")))
+                cells = [row[name].strip() for row in rows]
+                inputs[name] = np.array(cells, object) if name in texts else np.array([math.nan if _table.is_missing(c) or c == "unknown" else float(c) for c in cells])
+            outputs = dict(zip([o.name for o in session.get_outputs()], session.run(None, inputs)))
+            if model.task == "regression":
+                np.testing.assert_allclose(outputs["value"], [p["value"] for p in predicted], rtol=1e-5)
+                continue
+            labels += 1
+            self.assertEqual(outputs["label"].tolist(), [p["class"] for p in predicted])
+            np.testing.assert_allclose(outputs["probabilities"], [[p["probabilities"][str(c)] for c in model.classes] for p in predicted], atol=1e-5)
+            for name in texts:
+                categories = next(c["categories"] for c in model.description["input"]["table"]["columns"] if c["name"] == name)
+                odd = {**inputs, name: np.array(["no category", *inputs[name][1:]], object)}
+                if "*" in categories:
+                    session.run(None, odd)
+                else:
+                    with self.assertRaises(Exception):
+                        session.run(None, odd)
+        self.assertGreater(labels, 1)
 
     def test_samples(self):
         for _, model, computed in self.each("computed.json"):

@@ -16,6 +16,9 @@ import (
 type Options struct {
 	// Encoded makes one input of encoded samples, the network's own input, in place of columns or of images.
 	Encoded bool
+	// Strings makes categories inputs of texts, and the class an output "label" of texts, by the operator LabelEncoder of
+	// the domain ai.onnx.ml, as scikit-learn's converters do.
+	Strings bool
 }
 
 // Value is an input or an output of a graph.
@@ -59,7 +62,7 @@ func export(m release.Model, parameters []train.Parameter, o Options) ([]byte, S
 			return nil, Signature{}, fmt.Errorf("its input: %w", err)
 		}
 	}
-	g := &graph{used: map[string]bool{}}
+	g := &graph{used: map[string]bool{}, strings: o.Strings}
 	n := &network{graph: g, activation: m.Activation, parameters: map[string]train.Parameter{}}
 	size := 0
 	for _, p := range parameters {
@@ -103,12 +106,14 @@ func plain(value any) (string, error) {
 }
 
 // positionIn explains a value that counts from 0 in a list.
-func positionIn(list []string) string {
-	text, err := plain(list)
+func positionIn(of []string) string { return "position in " + list(of) }
+
+func list(of []string) string {
+	text, err := plain(of)
 	if err != nil {
 		panic(err) // texts can always be encoded
 	}
-	return "position in " + text
+	return text
 }
 
 // samples adds the inputs and returns the samples that they make.
@@ -156,7 +161,20 @@ func (g *graph) classes(logits string, m release.Model) {
 	if len(m.Classes) > 0 {
 		meaning = positionIn(m.Classes)
 	}
-	g.output(Value{Name: "class", of: int64s, Meaning: meaning}, "ArgMax", []string{logits}, intOf("axis", 1), intOf("keepdims", 0))
+	first := []attribute{intOf("axis", 1), intOf("keepdims", 0)}
+	switch {
+	case !g.strings:
+		g.output(Value{Name: "class", of: int64s, Meaning: meaning}, "ArgMax", []string{logits}, first...)
+	case len(m.Classes) == 0: // they are numbers
+		g.output(Value{Name: "label", of: int64s}, "ArgMax", []string{logits}, first...)
+	default:
+		all := make([]int, len(m.Classes))
+		for i := range all {
+			all[i] = i
+		}
+		g.output(Value{Name: "label", of: texts, Meaning: "one of " + list(m.Classes)}, labelEncoder, []string{g.op("ArgMax", []string{logits}, first...)},
+			intsOf("keys_int64s", all...), textsOf("values_strings", m.Classes...))
+	}
 	scaled := g.op("Div", []string{logits, g.floats(nil, float32(temperature))})
 	g.output(Value{Name: "probabilities", Shape: []int{m.Outputs}, of: float}, "Softmax", []string{scaled}, intOf("axis", 1))
 	g.output(Value{Name: "logits", Shape: []int{m.Outputs}, of: float}, "Identity", []string{logits})

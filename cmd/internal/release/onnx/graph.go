@@ -13,7 +13,15 @@ type graph struct {
 	nodes, constants []message
 	inputs, outputs  []Value
 	used             map[string]bool
+	strings          bool // see Options
 }
+
+// labelEncoder is the only operator of the domain learning.
+const (
+	labelEncoder    = "LabelEncoder"
+	learning        = "ai.onnx.ml"
+	learningVersion = 2
+)
 
 // unique returns an unused name, made from the wanted one.
 func (g *graph) unique(wanted string) string {
@@ -47,6 +55,9 @@ func (g *graph) node(kind string, operands []string, result string, attributes .
 	m.text(4, kind)
 	for _, a := range attributes {
 		m.bytes(5, a)
+	}
+	if kind == labelEncoder {
+		m.text(7, learning)
 	}
 	g.nodes = append(g.nodes, m)
 }
@@ -121,6 +132,12 @@ func (g *graph) model(version string, properties ...[2]string) []byte {
 	m.text(3, version)
 	m.bytes(7, body)
 	m.bytes(8, operators)
+	if g.strings {
+		var more message
+		more.text(1, learning)
+		more.integer(2, learningVersion)
+		m.bytes(8, more)
+	}
 	for _, p := range properties {
 		var entry message
 		entry.text(1, p[0])

@@ -2,8 +2,12 @@ package onnx
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dptrain/dptrain/datasets/table"
 )
 
 // schema is a table's schema in model.json: see docs/model-format.md.
@@ -72,7 +76,12 @@ func (g *graph) columns(s *schema, shape []int) (string, error) {
 // categories returns the one-hot values [N, categories] of positions. A runtime fails at a position that isn't in the
 // list. Gather counts negative positions from the end, so they are first replaced by the position after the list.
 func (g *graph) categories(c column) string {
-	position := g.input(c.Name, int64s, positionIn(c.Categories))
+	var position string
+	if g.strings {
+		position = g.position(c)
+	} else {
+		position = g.input(c.Name, int64s, positionIn(c.Categories))
+	}
 	all := make([]int64, len(c.Categories))
 	for i := range all {
 		all[i] = int64(i)
@@ -82,6 +91,25 @@ func (g *graph) categories(c column) string {
 	list64 := g.ints(all...)
 	found := g.op("Gather", []string{list64, checked}, intOf("axis", 0))
 	return g.cast(g.op("Equal", []string{g.unsqueeze(found, 1), list64}), float)
+}
+
+// position adds an input of texts, and returns their positions in a column's categories. One that isn't listed and has no
+// "*" gets the position after the list.
+func (g *graph) position(c column) string {
+	at := table.Texts(c.Categories)
+	other, ok := at[table.All]
+	if !ok {
+		other = len(c.Categories)
+	}
+	if _, ok := at[""]; !ok {
+		at[""] = len(c.Categories) // an empty cell isn't one of the others
+	}
+	names, positions := slices.Sorted(maps.Keys(at)), []int(nil)
+	for _, name := range names {
+		positions = append(positions, at[name])
+	}
+	x := g.input(c.Name, texts, "one of "+list(c.Categories))
+	return g.op(labelEncoder, []string{x}, textsOf("keys_strings", names...), intsOf("values_int64s", positions...), intOf("default_int64", other))
 }
 
 // numbers returns the values [N, width] of a column and, if it has single values, of its indicator.

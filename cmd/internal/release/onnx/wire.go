@@ -28,12 +28,13 @@ const (
 	float  dtype = 1
 	uint8s dtype = 2
 	int64s dtype = 7
+	texts  dtype = 8
 	double dtype = 11
 )
 
 // String returns the name that ONNX gives the type.
 func (d dtype) String() string {
-	return map[dtype]string{float: "float", uint8s: "uint8", int64s: "int64", double: "double"}[d]
+	return map[dtype]string{float: "float", uint8s: "uint8", int64s: "int64", texts: "string", double: "double"}[d]
 }
 
 // tensor returns a TensorProto. raw has the elements, little-endian.
@@ -62,8 +63,9 @@ type attribute message
 
 // The types of attributes: AttributeProto.AttributeType.
 const (
-	intAttribute  = 2
-	intsAttribute = 7
+	intAttribute     = 2
+	intsAttribute    = 7
+	stringsAttribute = 8
 )
 
 func intOf(name string, v int) attribute {
@@ -81,6 +83,16 @@ func intsOf(name string, values ...int) attribute {
 		m.integer(8, int64(v))
 	}
 	m.integer(20, intsAttribute)
+	return attribute(m)
+}
+
+func textsOf(name string, values ...string) attribute {
+	var m message
+	m.text(1, name)
+	for _, v := range values {
+		m.text(9, v)
+	}
+	m.integer(20, stringsAttribute)
 	return attribute(m)
 }
 
