@@ -257,8 +257,8 @@ func indexOf(list []string) map[string]int {
 	return index
 }
 
-// Texts returns the position in a list of categories of each text that stands for one: names of booleans, and words for a
-// missing value, count as the category that is listed. [All] stands for all other texts but the empty one.
+// Texts returns the position in a list of categories of each text that stands for one: names of booleans, and words for
+// a missing value, count as the category that is listed. [All] stands for all other texts but the empty one.
 func Texts(categories []string) map[string]int {
 	at := withBooleans(indexOf(categories))
 	if nothing, ok := at[""]; ok {

@@ -298,7 +298,12 @@ class DPClassifier(_Estimator):
         return {**super()._data(bounds, inputs, label), "classes": self._texts}
 
     def _label(self, name: str, y: Any, rows: int) -> Array:
-        return np.array([_class_text(c) for c in _column(name, y, rows)], dtype=str)
+        labels = _column(name, y, rows)
+        if labels.dtype == bool and set(self._texts) == {"0", "1"}:
+            labels = labels.astype(int)
+        elif labels.dtype.kind in "iu" and set(self._texts) == {"False", "True"} and set(np.unique(labels)) <= {0, 1}:
+            labels = labels.astype(bool)
+        return np.array([_class_text(c) for c in labels], dtype=str)
 
     def predict(self, X: Any) -> Array:
         """Returns the most probable class of each row."""

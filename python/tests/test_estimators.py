@@ -293,6 +293,14 @@ class TestCommandLine(StandIn):
                 self.assertAlmostEqual(estimator.score(X, labels, sample_weight=weights), want)
         self.refuse_shapes(estimator, X, y)
 
+    # NumPy's True equals 1, and so it does here, in either direction.
+    def test_booleans(self):
+        for classes, y in (([0, 1], [True, False, True]), ([False, True], [1, 0, 1])):
+            estimator = DPClassifier(bounds=(-1, 3), classes=classes, command=self.command).fit(self.X, y)
+            with np.load(os.path.join(self.record, "train")) as arrays:
+                self.assertEqual(arrays["y"].tolist(), [str(classes[i]) for i in (1, 0, 1)])
+            self.assertEqual(estimator.score([[2, 1], [1, 2], [3, 1]], np.array(y)), 1)
+
     # "b " is class b to the command.
     def test_labels_with_blanks(self):
         estimator = DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command).fit(self.X, ["b ", " a", "b"])

@@ -93,8 +93,8 @@ func (g *graph) categories(c column) string {
 	return g.cast(g.op("Equal", []string{g.unsqueeze(found, 1), list64}), float)
 }
 
-// position adds an input of texts, and returns their positions in a column's categories. One that isn't listed and has no
-// "*" gets the position after the list.
+// position adds an input of texts, and returns their positions in a column's categories. One that isn't listed and has
+// no "*" gets the position after the list.
 func (g *graph) position(c column) string {
 	at := table.Texts(c.Categories)
 	other, ok := at[table.All]
