@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
 	"github.com/dptrain/dptrain/cmd/internal/release/onnx"
 	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/datasets/table"
 )
 
 type exportOptions struct{ encoded, strings bool }
@@ -71,7 +72,11 @@ func runExport(g *global, opts exportOptions, run, file string) error {
 	if err != nil {
 		return err
 	}
-	contents, signature, err := onnx.Export(model, parameters, onnx.Options{Encoded: opts.encoded, Strings: opts.strings})
+	o := onnx.Options{Encoded: opts.encoded}
+	if opts.strings {
+		o.Texts = table.Texts
+	}
+	contents, signature, err := onnx.Export(model, parameters, o)
 	if err != nil {
 		return term.Input(err)
 	}

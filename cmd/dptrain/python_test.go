@@ -87,7 +87,7 @@ func TestPythonPackage(t *testing.T) {
 	}
 }
 
-// A wheel is all that a Python environment needs: it has the command, which the package finds although it isn't in $PATH.
+// A wheel is all that a Python environment needs: it has the command, which the package finds though it isn't in $PATH.
 func TestPythonWheel(t *testing.T) {
 	interpreter := environment(t)
 	if _, err := os.Stat(interpreter); err != nil || testing.Short() {

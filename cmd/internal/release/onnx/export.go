@@ -16,9 +16,10 @@ import (
 type Options struct {
 	// Encoded makes one input of encoded samples, the network's own input, in place of columns or of images.
 	Encoded bool
-	// Strings makes categories inputs of texts, and the class an output "label" of texts, by the operator LabelEncoder of
-	// the domain ai.onnx.ml, as scikit-learn's converters do.
-	Strings bool
+	// Texts, if it isn't nil, makes categories inputs of texts, and the class an output "label" of texts, by the
+	// operator LabelEncoder of the domain ai.onnx.ml, as scikit-learn's converters do. It returns the position in a
+	// list of categories of each text that stands for one.
+	Texts func(categories []string) map[string]int
 }
 
 // Value is an input or an output of a graph.
@@ -62,7 +63,7 @@ func export(m release.Model, parameters []train.Parameter, o Options) ([]byte, S
 			return nil, Signature{}, fmt.Errorf("its input: %w", err)
 		}
 	}
-	g := &graph{used: map[string]bool{}, strings: o.Strings}
+	g := &graph{used: map[string]bool{}, texts: o.Texts}
 	n := &network{graph: g, activation: m.Activation, parameters: map[string]train.Parameter{}}
 	size := 0
 	for _, p := range parameters {
@@ -163,7 +164,7 @@ func (g *graph) classes(logits string, m release.Model) {
 	}
 	first := []attribute{intOf("axis", 1), intOf("keepdims", 0)}
 	switch {
-	case !g.strings:
+	case g.texts == nil:
 		g.output(Value{Name: "class", of: int64s, Meaning: meaning}, "ArgMax", []string{logits}, first...)
 	case len(m.Classes) == 0: // they are numbers
 		g.output(Value{Name: "label", of: int64s}, "ArgMax", []string{logits}, first...)

@@ -13,7 +13,7 @@ type graph struct {
 	nodes, constants []message
 	inputs, outputs  []Value
 	used             map[string]bool
-	strings          bool // see Options
+	texts            func(categories []string) map[string]int // see Options
 }
 
 // labelEncoder is the only operator of the domain learning.
@@ -132,7 +132,7 @@ func (g *graph) model(version string, properties ...[2]string) []byte {
 	m.text(3, version)
 	m.bytes(7, body)
 	m.bytes(8, operators)
-	if g.strings {
+	if g.texts != nil {
 		var more message
 		more.text(1, learning)
 		more.integer(2, learningVersion)

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/dptrain/dptrain/datasets/table"
 )
 
 // schema is a table's schema in model.json: see docs/model-format.md.
@@ -77,7 +75,7 @@ func (g *graph) columns(s *schema, shape []int) (string, error) {
 // list. Gather counts negative positions from the end, so they are first replaced by the position after the list.
 func (g *graph) categories(c column) string {
 	var position string
-	if g.strings {
+	if g.texts != nil {
 		position = g.position(c)
 	} else {
 		position = g.input(c.Name, int64s, positionIn(c.Categories))
@@ -96,8 +94,8 @@ func (g *graph) categories(c column) string {
 // position adds an input of texts, and returns their positions in a column's categories. One that isn't listed and has
 // no "*" gets the position after the list.
 func (g *graph) position(c column) string {
-	at := table.Texts(c.Categories)
-	other, ok := at[table.All]
+	at := g.texts(c.Categories)
+	other, ok := at["*"]
 	if !ok {
 		other = len(c.Categories)
 	}
