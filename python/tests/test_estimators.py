@@ -222,11 +222,12 @@ class TestCommandLine(StandIn):
             self.assertEqual(columns(frame), ["age, in years", "Größe"])
             with np.load(os.path.join(self.record, "train")) as arrays:
                 self.assertEqual(arrays["Größe"].tolist(), [3, 0])
-        for names in (["a/b", "c"], ["a[0]", "c"], [" a", "c"], ["*", "c"], ["", "c"]):
+        for names in (["a/b", "c"], ["a[", "c"], ["a]", "c"], ["a\\", "c"], ["a\x00b", "c"], [" a", "c"], ["*", "c"], ["", "c"]):
             for frame in frames(dict(zip(names, [[1, 2], [3, 0]]))):
                 self.assertEqual(columns(frame), ["x0", "x1"])
         if pandas:
             self.assertEqual(columns(pandas.DataFrame({0: [1, 2], 1: [3, 0]})), ["x0", "x1"])
+            self.assertEqual(columns(pandas.DataFrame([[1, 2], [3, 0]], columns=["a", "a"])), ["x0", "x1"])
             frame, y = pandas.DataFrame({"y": [1, 2], "file": [3, 0]}), pandas.Series(["b", "a"], name="outcome")
             for labels, name in ((y, "outcome"), (y.rename("file"), "y_"), (["b", "a"], "y_")):
                 estimator = DPClassifier(bounds={"file": (0, 9), "y": (-1, 3)}, classes=["a", "b"], command=self.command).fit(frame, labels)
