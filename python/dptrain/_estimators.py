@@ -507,11 +507,11 @@ def _refuse_masked(name: str, values: Any) -> None:
 def _numbers(name: str, values: Any) -> Array:
     _refuse_masked(name, values)
     array = np.asarray(values)
+    if array.dtype.kind == "O" and any(type(cell).__name__ in ("NAType", "NaTType") for cell in array.flat):
+        raise DataError(f"{name} has missing values; fill them by a constant of your own, and add a column that says where")
     try:
         if array.dtype.kind in "cmM":  # NumPy would drop imaginary parts, and count nanoseconds
             raise TypeError
-        if array.dtype.kind == "O" and any(type(cell).__name__ in ("NAType", "NaTType") for cell in array.flat):
-            raise DataError(f"{name} has missing values; fill them by a constant of your own, and add a column that says where")
         return np.asarray(array, np.float64)
     except (TypeError, ValueError, OverflowError):  # their texts cite values, which may be private
         kind = {"U": "texts", "S": "bytes", "M": "dates", "m": "times", "c": "complex numbers (Complex data not supported)"}.get(array.dtype.kind, "texts or other values")

@@ -60,7 +60,7 @@ for column, name in zip(description["input"]["table"]["columns"], json.load(open
 json.dump(description, open(model, "w"))
 result = {{"directory": os.environ["RUN"], "privacy": {{"epsilon": 0.5, "delta": 1e-6}}}}
 if os.environ["ACT"] == "warn":
-    print("a note\\nwarning: few rows\\nwarning: " + files["--train"] + ", column x1: try --mu or --set privacy.delta=1; may be s-1.npz: give --same-as \\"s-1.npz\\", or --new-data, or a threshold, such as --threshold no=0.1 of \\"dptrain predict\\" and \\"evaluate\\"", file=sys.stderr)
+    print("a note\\nwarning: few rows\\nwarning: " + files["--train"] + ", " + os.path.basename(files["--train"]) + ", column x1: try --mu or --set privacy.delta=1; may be s-1.npz: give --same-as \\"s-1.npz\\", or --new-data, or a threshold, such as --threshold no=0.1 of \\"dptrain predict\\" and \\"evaluate\\"", file=sys.stderr)
     result.update(plan_warnings=["few rows"], warning="no better than one answer")
 print(json.dumps(result))
 """
@@ -154,7 +154,7 @@ class TestCommandLine(StandIn):
         os.environ["ACT"] = "warn"
         with self.assertWarns(UserWarning) as got:
             DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command).fit(self.X, ["b", "a", "b"])
-        told = 'X, column [:, 1]: try settings["privacy.mean_repetitions"] or settings["privacy.delta"]=1; may be "s-1": give data="s-1", or another name as data'
+        told = 'X, X, column [:, 1]: try settings["privacy.mean_repetitions"] or settings["privacy.delta"]=1; may be "s-1": give data="s-1", or another name as data'
         self.assertEqual([str(w.message) for w in got.warnings], ["dptrain: few rows", "dptrain: " + told, "dptrain: no better than one answer"])
         self.assertEqual(got.filename, __file__)
 
@@ -251,7 +251,7 @@ class TestCommandLine(StandIn):
     def test_cells_that_are_no_numbers(self):
         cells = [(["secret", "x"], "texts"), ([None, "secret"], "texts or other"), ([1.0, math.nan], "NaN or infinity"), ([1, math.inf], "NaN or infinity")]
         if pandas:
-            cells += [(pandas.to_datetime(["2026-01-01", "2026-01-02"]), "dates"), (pandas.array([1, None], dtype="Int64"), "missing values|NaN")]
+            cells += [(pandas.to_datetime(["2026-01-01", "2026-01-02"]), "dates"), (pandas.array([1, None], dtype="Int64"), "missing values|NaN"), (pandas.Series([1, pandas.NA], dtype=object), "missing values|NaN")]
         for column, why in cells:
             for frame in frames({"age": [1, 2], "odd": column}):
                 with self.assertRaisesRegex(dptrain.DataError, "column '?odd'? has (%s)" % why) as got:
