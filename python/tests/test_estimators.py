@@ -38,7 +38,7 @@ import json, os, shutil, stat, sys, time
 arguments = sys.argv[1:]
 if arguments[0] == "ledger":
     print(os.environ.get("LEDGER", json.dumps({{"data": []}})))
-    sys.exit()
+    sys.exit(3 if os.environ["ACT"] == "no ledger" else 0)
 files = {{name: arguments[arguments.index(name) + 1] for name in ("--train", "--test", "--config") if name in arguments}}
 mode = lambda path: stat.S_IMODE(os.stat(path).st_mode)
 folder = os.path.dirname(files["--train"])
@@ -59,8 +59,11 @@ for column, name in zip(description["input"]["table"]["columns"], json.load(open
     column["name"] = name
 json.dump(description, open(model, "w"))
 result = {{"directory": os.environ["RUN"], "privacy": {{"epsilon": 0.5, "delta": 1e-6}}}}
+if os.environ["ACT"] == "old":
+    print(json.dumps({{"error": "unknown flag: --same-as; see dptrain tune --help", "exit_code": 2}}), file=sys.stderr)
+    sys.exit(2)
 if os.environ["ACT"] == "warn":
-    print("a note\\nwarning: few rows\\nwarning: " + files["--train"] + ", " + os.path.basename(files["--train"]) + ", column x1: try --mu or --set privacy.delta=1; may be s-1.npz: give --same-as \\"s-1.npz\\", or --new-data, or a threshold, such as --threshold no=0.1 of \\"dptrain predict\\" and \\"evaluate\\"", file=sys.stderr)
+    print("a note of some length\\nwarning: few rows\\nwarning: " + files["--train"] + ", " + os.path.basename(files["--train"]) + ", column x1: try --mu or --set privacy.delta=1; may be s-1.npz: give --same-as \\"s-1.npz\\", or --new-data, or a threshold, such as --threshold no=0.1 of \\"dptrain predict\\" and \\"evaluate\\"", file=sys.stderr)
     result.update(plan_warnings=["few rows"], warning="no better than one answer")
 print(json.dumps(result))
 """
@@ -163,7 +166,7 @@ class TestCommandLine(StandIn):
         os.environ["ACT"] = "warn"
         with mock.patch("sys.stderr", io.StringIO()) as shown, self.assertWarnsRegex(UserWarning, "few rows"):
             DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command, verbose=True).fit(self.X, ["b", "a", "b"])
-        self.assertTrue(shown.getvalue().startswith("a note\nwarning: few rows\n"))
+        self.assertTrue(shown.getvalue().startswith("a note of some length\nwarning: few rows\n"))
         self.assertNotIn("--quiet", self.recorded()["arguments"])
 
     def test_log_to_mlflow(self):
@@ -201,6 +204,21 @@ class TestCommandLine(StandIn):
             if warned:
                 self.assertRegex(str(got[0].message), "dptrain: 2 releases of these rows, this one included, cost epsilon (6.84|inf) together at delta 1e-05, not 0.5")
                 self.assertEqual(got[0].filename, __file__)
+
+        os.environ.update(ACT="no ledger", LEDGER="no JSON")
+        self.assertEqual(estimator.fit(self.X, ["b", "a", "b"]).epsilon_spent_, 0.5)
+
+    def test_a_command_of_another_version(self):
+        os.environ["ACT"] = "old"
+        with self.assertRaisesRegex(dptrain.CommandError, "unknown flag: data; .* doesn't fit this package: install both from one version"):
+            DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command).fit(self.X, ["b", "a", "b"])
+
+    def test_labels_that_are_no_classes(self):
+        with self.assertRaisesRegex(ValueError, "requires y to be passed"):
+            DPClassifier(bounds=(-1, 3), command=self.command).fit(self.X, None)
+        for wrong in ([0.5, 1.5], [0, np.nan]):
+            with self.assertRaisesRegex(ValueError, "Unknown label type: continuous"):
+                DPClassifier(bounds=(-1, 3), classes=wrong, command=self.command).fit(self.X, [0, 1, 0])
 
     def test_names_of_data(self):
         names = set()
