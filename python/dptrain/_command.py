@@ -100,7 +100,7 @@ def run(command: str, arguments: Sequence[str], folder: str, verbose: bool, told
     errors = os.path.join(folder, "errors")
     descriptor = os.open(errors, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        if verbose and sys.stderr is sys.__stderr__ and sys.stderr.isatty():
+        if verbose and sys.__stderr__ is not None and sys.stderr is sys.__stderr__ and sys.__stderr__.isatty():
             out = _output(line, None)
         else:
             out = _output(line, file.fileno(), _Relay(errors) if verbose else None)

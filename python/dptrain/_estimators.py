@@ -126,6 +126,10 @@ class _Estimator:
             name = _file_name(self.data)
             arguments = self._arguments(folder, data)
             files = {"X": os.path.join(folder, name + ".npz"), "X_public": os.path.join(folder, "public.npz")}
+
+            def told(text: str) -> str:
+                return _told(text, files, inputs is names)
+
             for of, flag in (("X", "--train"), ("X_public", "--test")):
                 if of in arrays:
                     _command.write_arrays(files[of], arrays[of])
@@ -134,7 +138,7 @@ class _Estimator:
                 arguments += ["--holdout", repr(float(self.holdout))]
             if self.data is not None and any(name + ".npz" in known["names"] for known in _command.ledger(command)):
                 arguments += ["--same-as", name + ".npz"]
-            result, said = _command.run(command, arguments, folder, self.verbose, lambda text: _told(text, files))
+            result, said = _command.run(command, arguments, folder, self.verbose, told)
         self.result_: Dict[str, Any] = result
         self.run_: str = result["directory"]
         self.model_: Model = load(self.run_)
@@ -143,7 +147,7 @@ class _Estimator:
         self.n_features_in_: int = rows.shape[1]
         self._inputs = inputs
         budget = self._add_up(_command.ledger(command))
-        said += [_told(text, files) for text in [*result.get("plan_warnings", []), result.get("warning") or ""]]
+        said += [told(text) for text in [*result.get("plan_warnings", []), result.get("warning") or ""]]
         for text in dict.fromkeys([budget, *said]):
             if text:
                 warnings.warn(f"dptrain: {text}", UserWarning, stacklevel=3)
@@ -199,8 +203,9 @@ class _Estimator:
     def _note_clipped(self, public: Array, names: Optional[List[str]]) -> None:
         """Warns if bounds clip most public rows: those that a pipeline didn't transform, or were given in another unit."""
         low, high = np.array(_pairs("bounds", self.bounds, names, public.shape[1])).T
-        clipped = int(((public < low) | (public > high)).any(axis=1).sum())
-        if clipped > len(public) / 2:
+        beyond = (public < low) | (public > high)
+        clipped = int(beyond.any(axis=1).sum())
+        if clipped > len(public) / 2 and beyond.mean() > 0.05:  # of many columns some value is beyond in most rows
             text = f"{clipped} of {len(public)} rows of X_public have values beyond bounds, and are clipped; if a pipeline transforms X, transform X_public likewise"
             warnings.warn(f"dptrain: {text}", UserWarning, stacklevel=4)
 
@@ -419,11 +424,12 @@ _ARGUMENTS = {
 }
 
 
-def _told(text: str, files: Mapping[str, str]) -> str:
+def _told(text: str, files: Mapping[str, str], named: bool) -> str:
     """Returns what the command says in the words of the caller, who gave no flags, and whose files are gone."""
     for name, path in files.items():
         text = text.replace(path, name).replace(os.path.basename(path), name)
-    text = re.sub(r"\bcolumn x(\d+)\b", r"column [:, \1]", text)
+    if not named:
+        text = re.sub(r"\bx(\d+)\b", r"[:, \1]", text)
     text = re.sub(r"--set ([a-z_.]+)", r'settings["\1"]', text)
     text = text.replace('"dptrain train"', "tune=False").replace("--task regression", "DPRegressor").replace("--verbose", "verbose=True")
     text = re.sub(r", or a threshold, such as --threshold .* and \"evaluate\"", "", text)
@@ -501,11 +507,11 @@ def _refuse_masked(name: str, values: Any) -> None:
 def _numbers(name: str, values: Any) -> Array:
     _refuse_masked(name, values)
     array = np.asarray(values)
+    if array.dtype.kind == "O" and any(type(cell).__name__ in ("NAType", "NaTType") for cell in array.flat):
+        raise DataError(f"{name} has missing values; fill them by a constant of your own, and add a column that says where")
     try:
         if array.dtype.kind in "cmM":  # NumPy would drop imaginary parts, and count nanoseconds
             raise TypeError
-        if array.dtype.kind == "O" and any(type(cell).__name__ in ("NAType", "NaTType") for cell in array.flat):
-            raise DataError(f"{name} has missing values; fill them by a constant of your own, and add a column that says where")
         return np.asarray(array, np.float64)
     except (TypeError, ValueError, OverflowError):  # their texts cite values, which may be private
         kind = {"U": "texts", "S": "bytes", "M": "dates", "m": "times", "c": "complex numbers (Complex data not supported)"}.get(array.dtype.kind, "texts or other values")

@@ -38,7 +38,7 @@ import json, os, shutil, stat, sys, time
 arguments = sys.argv[1:]
 if arguments[0] == "ledger":
     print(os.environ.get("LEDGER", json.dumps({{"data": []}})))
-    sys.exit()
+    sys.exit(3 if os.environ["ACT"] == "no ledger" else 0)
 files = {{name: arguments[arguments.index(name) + 1] for name in ("--train", "--test", "--config") if name in arguments}}
 mode = lambda path: stat.S_IMODE(os.stat(path).st_mode)
 folder = os.path.dirname(files["--train"])
@@ -59,8 +59,11 @@ for column, name in zip(description["input"]["table"]["columns"], json.load(open
     column["name"] = name
 json.dump(description, open(model, "w"))
 result = {{"directory": os.environ["RUN"], "privacy": {{"epsilon": 0.5, "delta": 1e-6}}}}
+if os.environ["ACT"] == "old":
+    print(json.dumps({{"error": "unknown flag: --same-as; see dptrain tune --help", "exit_code": 2}}), file=sys.stderr)
+    sys.exit(2)
 if os.environ["ACT"] == "warn":
-    print("a note\\nwarning: few rows\\nwarning: " + files["--train"] + ", column x1: try --mu or --set privacy.delta=1; may be s-1.npz: give --same-as \\"s-1.npz\\", or --new-data, or a threshold, such as --threshold no=0.1 of \\"dptrain predict\\" and \\"evaluate\\"", file=sys.stderr)
+    print("a note of some length\\nwarning: few rows\\nwarning: " + files["--train"] + ", " + os.path.basename(files["--train"]) + ", column x1: try --mu or --set privacy.delta=1; may be s-1.npz: give --same-as \\"s-1.npz\\", or --new-data, or a threshold, such as --threshold no=0.1 of \\"dptrain predict\\" and \\"evaluate\\"", file=sys.stderr)
     result.update(plan_warnings=["few rows"], warning="no better than one answer")
 print(json.dumps(result))
 """
@@ -154,7 +157,7 @@ class TestCommandLine(StandIn):
         os.environ["ACT"] = "warn"
         with self.assertWarns(UserWarning) as got:
             DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command).fit(self.X, ["b", "a", "b"])
-        told = 'X, column [:, 1]: try settings["privacy.mean_repetitions"] or settings["privacy.delta"]=1; may be "s-1": give data="s-1", or another name as data'
+        told = 'X, X, column [:, 1]: try settings["privacy.mean_repetitions"] or settings["privacy.delta"]=1; may be "s-1": give data="s-1", or another name as data'
         self.assertEqual([str(w.message) for w in got.warnings], ["dptrain: few rows", "dptrain: " + told, "dptrain: no better than one answer"])
         self.assertEqual(got.filename, __file__)
 
@@ -163,7 +166,7 @@ class TestCommandLine(StandIn):
         os.environ["ACT"] = "warn"
         with mock.patch("sys.stderr", io.StringIO()) as shown, self.assertWarnsRegex(UserWarning, "few rows"):
             DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command, verbose=True).fit(self.X, ["b", "a", "b"])
-        self.assertTrue(shown.getvalue().startswith("a note\nwarning: few rows\n"))
+        self.assertTrue(shown.getvalue().startswith("a note of some length\nwarning: few rows\n"))
         self.assertNotIn("--quiet", self.recorded()["arguments"])
 
     def test_log_to_mlflow(self):
@@ -202,6 +205,21 @@ class TestCommandLine(StandIn):
                 self.assertRegex(str(got[0].message), "dptrain: 2 releases of these rows, this one included, cost epsilon (6.84|inf) together at delta 1e-05, not 0.5")
                 self.assertEqual(got[0].filename, __file__)
 
+        os.environ.update(ACT="no ledger", LEDGER="no JSON")
+        self.assertEqual(estimator.fit(self.X, ["b", "a", "b"]).epsilon_spent_, 0.5)
+
+    def test_a_command_of_another_version(self):
+        os.environ["ACT"] = "old"
+        with self.assertRaisesRegex(dptrain.CommandError, "unknown flag: data; .* doesn't fit this package: install both from one version"):
+            DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command).fit(self.X, ["b", "a", "b"])
+
+    def test_labels_that_are_no_classes(self):
+        with self.assertRaisesRegex(ValueError, "requires y to be passed"):
+            DPClassifier(bounds=(-1, 3), command=self.command).fit(self.X, None)
+        for wrong in ([0.5, 1.5], [0, np.nan]):
+            with self.assertRaisesRegex(ValueError, "Unknown label type: continuous"):
+                DPClassifier(bounds=(-1, 3), classes=wrong, command=self.command).fit(self.X, [0, 1, 0])
+
     def test_names_of_data(self):
         names = set()
         for data, known in ((None, "x.npz"), (None, "x.npz"), ("survey-2026", "x.npz"), ("survey-2026", "survey-2026.npz")):
@@ -222,11 +240,12 @@ class TestCommandLine(StandIn):
             self.assertEqual(columns(frame), ["age, in years", "Größe"])
             with np.load(os.path.join(self.record, "train")) as arrays:
                 self.assertEqual(arrays["Größe"].tolist(), [3, 0])
-        for names in (["a/b", "c"], ["a[0]", "c"], [" a", "c"], ["*", "c"], ["", "c"]):
+        for names in (["a/b", "c"], ["a[", "c"], ["a]", "c"], ["a\\", "c"], ["a\x00b", "c"], [" a", "c"], ["*", "c"], ["", "c"]):
             for frame in frames(dict(zip(names, [[1, 2], [3, 0]]))):
                 self.assertEqual(columns(frame), ["x0", "x1"])
         if pandas:
             self.assertEqual(columns(pandas.DataFrame({0: [1, 2], 1: [3, 0]})), ["x0", "x1"])
+            self.assertEqual(columns(pandas.DataFrame([[1, 2], [3, 0]], columns=["a", "a"])), ["x0", "x1"])
             frame, y = pandas.DataFrame({"y": [1, 2], "file": [3, 0]}), pandas.Series(["b", "a"], name="outcome")
             for labels, name in ((y, "outcome"), (y.rename("file"), "y_"), (["b", "a"], "y_")):
                 estimator = DPClassifier(bounds={"file": (0, 9), "y": (-1, 3)}, classes=["a", "b"], command=self.command).fit(frame, labels)
@@ -250,7 +269,7 @@ class TestCommandLine(StandIn):
     def test_cells_that_are_no_numbers(self):
         cells = [(["secret", "x"], "texts"), ([None, "secret"], "texts or other"), ([1.0, math.nan], "NaN or infinity"), ([1, math.inf], "NaN or infinity")]
         if pandas:
-            cells += [(pandas.to_datetime(["2026-01-01", "2026-01-02"]), "dates"), (pandas.array([1, None], dtype="Int64"), "missing values|NaN")]
+            cells += [(pandas.to_datetime(["2026-01-01", "2026-01-02"]), "dates"), (pandas.array([1, None], dtype="Int64"), "missing values|NaN"), (pandas.Series([1, pandas.NA], dtype=object), "missing values|NaN")]
         for column, why in cells:
             for frame in frames({"age": [1, 2], "odd": column}):
                 with self.assertRaisesRegex(dptrain.DataError, "column '?odd'? has (%s)" % why) as got:

@@ -127,6 +127,8 @@ class TestByHand(Written):
         pixels = np.array([[[0, 51, 102], [153, 204, 255]]], np.uint8)
         for X in (pixels, pixels.reshape(1, 6), {"x": pixels}):
             np.testing.assert_allclose(model.encode(X), [[0, 0.2, 0.4, 0.6, 0.8, 1]], rtol=1e-6)
+        with self.assertRaisesRegex(dptrain.DataError, r"an array of shape \[1, 5\]"):
+            model.encode(pixels.reshape(1, 6)[:, :5])
 
     # Classes are what a frame read from the same file has: '0' == 0 is False for every row.
     def test_kinds_of_classes(self):
@@ -144,6 +146,7 @@ class TestByHand(Written):
         for categories, cells, want in [
             (["False", "True"], [True, "true", "1", 1, False], [1, 1, 1, 1, 0]), (["0", "1"], [True, "True", False], [1, 1, 0]),
             (["true", "*"], [True, "TRUE", "1", "x"], [0, 0, 0, 1]), (["1", "2", "3", "*"], ["1", "true"], [0, 3]),
+            (["true", "1", "x"], ["1", True], [1, 0]),
         ]:
             got = _table.encode([{"name": "b", "categories": categories}], {"b": cells})
             self.assertEqual(got.argmax(axis=1).tolist(), want)
