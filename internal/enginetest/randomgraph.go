@@ -51,8 +51,8 @@ func (s Suite) strangeGraphs(t *testing.T) {
 	}
 }
 
-// unlessTied runs a check and reports what it finds, unless gradient jumps, the clipped sum's or a sample's norm: there
-// two values are nearly equal, and single precision may take the other one for their maximum, or loses their difference.
+// unlessTied runs a check and reports what it finds, unless gradient jumps, the clipped sum's or a sample's norm: two
+// values are nearly equal there, and single precision may take the other one for their maximum, or lose the difference.
 func (s Suite) unlessTied(r *rapid.T, check func(TB), gradient func(move float64) [][]float64) {
 	found := Reports(check)
 	if len(found) > 0 && s.jumps(gradient) {
