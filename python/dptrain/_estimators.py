@@ -283,13 +283,13 @@ class DPClassifier(_Estimator):
         """
         if y is None:
             raise DataError(_NO_LABELS)
-        if self.classes is not None:
-            given = list(self.classes)
-        elif y_public is not None:
-            given = np.unique(np.asarray(y_public)).tolist()
-        else:
+        if self.classes is None and y_public is None:
             raise ValueError("classes: list all classes, or give public rows; those of y are private")
-        classes = np.sort(np.array(given))  # scikit-learn's scorers take classes_ to be sorted
+        try:
+            given = list(self.classes) if self.classes is not None else np.unique(np.asarray(y_public)).tolist()
+            classes = np.sort(np.array(given))  # scikit-learn's scorers take classes_ to be sorted
+        except TypeError:
+            raise DataError("classes, or y_public: missing values, or classes of several kinds, which have no order") from None
         if classes.dtype.kind == "f" and not (classes % 1 == 0).all():
             raise ValueError("classes: Unknown label type: continuous; for numbers to predict take DPRegressor")
         self._texts = [_class_text(c) for c in classes]
@@ -471,7 +471,7 @@ def _matrix(name: str, X: Any) -> Array:
     columns = list(getattr(X, "column_names", getattr(X, "columns", [])))
     if columns and hasattr(X, "__getitem__") and len(set(columns)) == len(columns):
         parts = [_numbers(f"{name}: column {column!r}", X[column]) for column in columns]
-        rows = np.stack(parts, axis=1) if parts[0].ndim == 1 else np.empty(())
+        rows = np.stack(parts, axis=1) if all(part.ndim == 1 for part in parts) else np.empty(())
     else:
         rows = _numbers(name, X.to_numpy() if hasattr(X, "to_numpy") else X)
     if rows.ndim != 2 or 0 in rows.shape:

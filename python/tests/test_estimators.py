@@ -216,6 +216,9 @@ class TestCommandLine(StandIn):
     def test_labels_that_are_no_classes(self):
         with self.assertRaisesRegex(ValueError, "requires y to be passed"):
             DPClassifier(bounds=(-1, 3), command=self.command).fit(self.X, None)
+        for mixed in ([None, 0.5], np.array(["a", None, 1], object)):
+            with self.assertRaisesRegex(dptrain.DataError, "no order"):
+                DPClassifier(bounds=(-1, 3), command=self.command).fit(self.X, [0, 1, 0], self.X, mixed)
         for wrong in ([0.5, 1.5], [0, np.nan]):
             with self.assertRaisesRegex(ValueError, "Unknown label type: continuous"):
                 DPClassifier(bounds=(-1, 3), classes=wrong, command=self.command).fit(self.X, [0, 1, 0])
