@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,26 +126,30 @@ func releasesIn(store string) ([]ledger.Release, error) {
 // --store can't name one while one of these has the run.
 func (o *resumeOptions) storeOf(folder *runs.Run) (string, error) {
 	began, now := folder.Record.Store, filepath.Dir(folder.Dir())
-	given, err := filepath.Abs(cmp.Or(o.store, began))
-	if err != nil {
-		return "", term.Input(err)
+	stores := []string{began, now}
+	if o.store != "" {
+		given, err := filepath.Abs(o.store)
+		if err != nil {
+			return "", term.Input(err)
+		}
+		stores = []string{given, began, now}
 	}
-	for _, store := range []string{given, began, now} {
+	for _, store := range stores {
 		releases, err := releasesIn(store)
 		if err != nil {
 			return "", err
 		}
 		if slices.ContainsFunc(releases, func(r ledger.Release) bool { return r.Run == folder.Record.ID }) {
-			if o.store != "" && store != given {
+			if o.store != "" && store != stores[0] {
 				return "", term.Inputf("--store %s: the ledger in %s has the run, and this one doesn't; leave --store out", o.store, store)
 			}
 			return store, nil
 		}
 	}
 	if o.store != "" {
-		return given, nil
+		return stores[0], nil
 	}
-	for _, store := range []string{began, now} {
+	for _, store := range stores {
 		if _, err := os.Stat(filepath.Join(store, ledger.FileName)); err == nil {
 			return store, nil
 		}

@@ -40,7 +40,7 @@ func (s *summing) useless(out *Summary) {
 	case !s.single && s.texts > 0:
 		out.Useless = "an array of texts"
 	case !s.single:
-	case s.single && s.dates && len(s.seen) > 1 && (s.texts > 0 || s.numbers >= minDates):
+	case s.dates && len(s.seen) > 1 && (s.texts > 0 || s.numbers >= minDates):
 		out.Useless = fmt.Sprintf("dates or times, such as %s; by --written %s they are read as days since 1970-01-01, if they are written as 2024-12-31", s.first.excerpt(), show.Quoted(out.Name+"=date"))
 	case out.Numbers && s.texts == 0:
 		out.Useless = s.uselessNumbers(out)

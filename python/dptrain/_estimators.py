@@ -1,9 +1,8 @@
 """Estimators in scikit-learn's manner, which train with differential privacy by the command dptrain.
 
 Of private X and y this module computes nothing but their shapes, and whether they are numbers without gaps: it writes them
-to a file that dptrain reads. Everything
-that a model needs to know of them beforehand, the bounds of columns and the classes, is given by the caller or comes from
-public rows.
+to a file that dptrain reads. Everything that a model needs to know of them beforehand, the bounds of columns and the classes,
+is given by the caller or comes from public rows.
 """
 
 import copy

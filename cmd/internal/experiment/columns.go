@@ -20,10 +20,10 @@ const (
 
 // largeColumns returns the columns in which public rows have values above muchScaled. scaled reports whether all of
 // these have a scale already: then clipping helps.
-func largeColumns(s *table.Schema, public *table.Samples) (names []string, scaled bool) {
+func largeColumns(s *table.Schema, spans [][]table.Range) (names []string, scaled bool) {
 	scaled = true
-	for i, spans := range s.Spans(public) {
-		if slices.ContainsFunc(spans, func(v table.Range) bool { return max(-v.Low, v.High) > muchScaled }) {
+	for i, of := range spans {
+		if slices.ContainsFunc(of, func(v table.Range) bool { return max(-v.Low, v.High) > muchScaled }) {
 			names = append(names, s.Columns[i].Name)
 			scaled = scaled && s.Columns[i].Scale != nil
 		}
@@ -33,16 +33,16 @@ func largeColumns(s *table.Schema, public *table.Samples) (names []string, scale
 
 // settingNotes returns notes on settings that public rows don't bear out: columns that are the same in all of them once
 // they are clipped and scaled, and listed categories that none has, where some have a category that isn't listed.
-func settingNotes(s *table.Schema, public *table.Samples, file string) (notes []string) {
+func settingNotes(s *table.Schema, spans [][]table.Range, public *table.Samples, file string) (notes []string) {
 	var same []string
-	for i, spans := range s.Spans(public) {
+	for i, of := range spans {
 		c, unseen := s.Columns[i], []string(nil)
-		if len(spans) > 0 && !slices.ContainsFunc(spans, func(v table.Range) bool { return v.High-v.Low > flat }) {
+		if len(of) > 0 && !slices.ContainsFunc(of, func(v table.Range) bool { return v.High-v.Low > flat }) {
 			same = append(same, c.Name)
 			continue
 		}
 		for j, name := range c.Categories {
-			if name != table.All && name != "" && spans[j].High == 0 {
+			if name != table.All && name != "" && of[j].High == 0 {
 				unseen = append(unseen, show.Quoted(name))
 			}
 		}
@@ -90,7 +90,7 @@ func leftOut(d settings.Data, s *table.Schema, columns []string) (l release.Left
 
 // fileNotes returns notes on the user's own files: what is left out without being ignored, and labels of public rows
 // that the clip constants change. test is the file of public rows, or nil.
-func fileNotes(d settings.Data, s *table.Schema, public *table.Samples, test, private *table.File) []string {
+func fileNotes(d settings.Data, s *table.Schema, public *table.Samples, spans [][]table.Range, test, private *table.File) []string {
 	notes := append(test.Notes(), private.Notes()...)
 	if public == nil {
 		return notes
@@ -106,7 +106,7 @@ func fileNotes(d settings.Data, s *table.Schema, public *table.Samples, test, pr
 		notes = append(notes, fmt.Sprintf("%s of the %s labels of %s lie beyond %v to %v of --clip %s, and are taken as the nearer bound in training: a wider range keeps them, and needs more noise",
 			release.Grouped(n), release.Grouped(public.N), filepath.Base(d.Test), c.Low, c.High, s.Label.Name))
 	}
-	return append(notes, settingNotes(s, public, filepath.Base(d.Test))...)
+	return append(notes, settingNotes(s, spans, public, filepath.Base(d.Test))...)
 }
 
 // warning returns a warning of columns of large values, which leave little of a clipped gradient to other columns. It

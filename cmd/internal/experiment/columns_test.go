@@ -24,7 +24,7 @@ func TestLargeColumns(t *testing.T) {
 		{[]float32{0, -51, 0, 60, 0, 0, 0, 0}, []string{"pair", "scaled"}, true},
 		{[]float32{99, 0, 0, 0, 0, 0, 0, 99}, []string{"raw", "scaled"}, false},
 	} {
-		names, outliers := largeColumns(s, &table.Samples{N: 2, Values: c.values})
+		names, outliers := largeColumns(s, s.Spans(&table.Samples{N: 2, Values: c.values}))
 		if !slices.Equal(names, c.names) || outliers != c.outliers {
 			t.Errorf("%v: %q, outliers %t; want %q, %t", c.values, names, outliers, c.names, c.outliers)
 		}
@@ -47,7 +47,8 @@ func TestSettingNotes(t *testing.T) {
 		unknown float64 // share of jobs
 		want    []string
 	}{{20, 0.5, []string{job, same}}, {20, 0, []string{same}}, {19, 0, nil}} {
-		got := settingNotes(s, &table.Samples{N: c.n, Values: rows[:8*c.n], Clipped: []float64{0, 0, 0, c.unknown}}, "p.csv")
+		public := &table.Samples{N: c.n, Values: rows[:8*c.n], Clipped: []float64{0, 0, 0, c.unknown}}
+		got := settingNotes(s, s.Spans(public), public, "p.csv")
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%d rows, %v unknown:\n%q\nwant\n%q", c.n, c.unknown, got, c.want)
 		}

@@ -126,9 +126,10 @@ func describeFiles(e settings.Experiment, tune bool) (Samples, *ownFiles, error)
 		return Samples{}, nil, err
 	}
 	s := Samples{Schema: schema}
+	var spans [][]table.Range
 	if public != nil {
-		s.Test = public.N
-		s.large, s.outliers = largeColumns(schema, public)
+		s.Test, spans = public.N, schema.Spans(public)
+		s.large, s.outliers = largeColumns(schema, spans)
 		if squaredError(e, schema) {
 			s.stable = stableRate(schema, public)
 		}
@@ -142,7 +143,7 @@ func describeFiles(e settings.Experiment, tune bool) (Samples, *ownFiles, error)
 			return Samples{}, nil, errors.Join(err, private.Close())
 		}
 	}
-	s.notes, s.left = fileNotes(e.Data, schema, public, test, private), leftOut(e.Data, schema, test.Columns())
+	s.notes, s.left = fileNotes(e.Data, schema, public, spans, test, private), leftOut(e.Data, schema, test.Columns())
 	files := &ownFiles{private: private, public: public}
 	if s.Train, files.units, err = countUnits(e.Data, private, n); err != nil {
 		return Samples{}, nil, errors.Join(err, private.Close())
