@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,6 +108,15 @@ func TestInitialisationFollowsTheSource(t *testing.T) {
 	}
 	if !differ {
 		t.Error("two seeds gave the same model")
+	}
+	linear, err := models.MLP(models.Options{}, 7, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, values := range linear.Initial(rand.NewPCG(1, 0)) {
+		if slices.ContainsFunc(values, func(v float32) bool { return v != 0 }) || len(values) == 0 {
+			t.Errorf("a linear model, which is convex, begins at %v", values)
+		}
 	}
 }
 

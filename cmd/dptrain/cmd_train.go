@@ -16,6 +16,9 @@ func newTrainCommand(g *global) *cobra.Command {
 The guarantee covers this run alone. If its hyperparameters were found by
 training on the same data, it doesn't hold: "dptrain tune" accounts for that.
 
+Without any hyperparameter, a linear model on files of your own gets those of the
+rule that "dptrain tune" has, from public numbers.
+
 The optimizer sees noisy gradients alone, so none of its settings costs privacy:
 --optimizer with --momentum or --weight-decay, a --schedule of the learning rate
 with --warmup, --accumulate and --average. An average of the parameters, such as

@@ -76,5 +76,9 @@ func (b *builder) mlp(widths ...int) (Model, error) {
 		x = b.activate(b.linear(fmt.Sprintf("fc%d", i), x, widths[i-1], widths[i]))
 	}
 	last := len(widths) - 1
-	return b.model(b.linear(fmt.Sprintf("fc%d", last), x, widths[last-1], widths[last]), widths[last], input)
+	output := b.linear(fmt.Sprintf("fc%d", last), x, widths[last-1], widths[last])
+	if last == 1 {
+		b.fans = []int{zeros, zeros}
+	}
+	return b.model(output, widths[last], input)
 }

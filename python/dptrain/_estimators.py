@@ -42,7 +42,7 @@ class _Estimator:
     bounds: Optional[Bounds]
     model: str
     tune: bool
-    holdout: float
+    holdout: Optional[float]
     settings: Optional[Mapping[str, Any]]
     data: Optional[str]
     out: Optional[str]
@@ -133,8 +133,8 @@ class _Estimator:
                 if of in arrays:
                     _command.write_arrays(files[of], arrays[of])
                     arguments += [flag, files[of]]
-            if X_public is None and self.tune:
-                arguments += ["--holdout", repr(float(self.holdout))]
+            if X_public is None and self.tune and self._searches():
+                arguments += ["--holdout", repr(0.1 if self.holdout is None else float(self.holdout))]
             if self.data is not None and any(name + ".npz" in known["names"] for known in _command.ledger(command)):
                 arguments += ["--same-as", name + ".npz"]
             result, said = _command.run(command, arguments, folder, self.verbose, told)
@@ -192,6 +192,11 @@ class _Estimator:
             arguments += ["--insecure-seed", str(int(self.insecure_seed))]
         return arguments
 
+    def _searches(self) -> bool:
+        """Whether trials need rows to score them: not where the command's rule gives the hyperparameters."""
+        asked = any(not key.startswith(("data", "performance")) for key in self.settings or {})
+        return asked or self.holdout is not None or self.epsilon is None or self.model != "linear"
+
     def _data(self, bounds: List[Tuple[float, float]], inputs: List[str], label: str) -> Dict[str, Any]:
         """Returns the settings of the data: bounds become clip and scale, so that values are from -1 to 1."""
         data: Dict[str, Any] = {"label": label, "task": self._task, "clip": {}, "scale": {}}
@@ -223,7 +228,7 @@ class _Estimator:
 
 
 class DPClassifier(_Estimator):
-    """A classifier that is trained with differential privacy, its learning rate tuned by default.
+    """A classifier that is trained with differential privacy.
 
     epsilon, delta: the guarantee, for tuning and training together, if one row is added or removed. epsilon=None leaves it to
         settings, such as {"privacy.noise_multiplier": 2}.
@@ -231,9 +236,11 @@ class DPClassifier(_Estimator):
         clipped to it and scaled to [-1, 1]. Bounds are public: choose them by what the columns mean, never by the rows of X.
     classes: all classes, in any order. They are public. By default those of y_public.
     model: "linear", or "mlp:32" with other widths: see dptrain tune --help.
-    tune: whether to tune the learning rate; if not, settings may have "training.learning_rate".
-    holdout: if fit gets no public rows, the share of private rows that select the best trial. With tune=False none is held out,
-        and nothing scores the model.
+    tune: whether hyperparameters are found as "dptrain tune" finds them: those of a linear model by a rule from public numbers,
+        others by a private search, which settings={"tuning.tune": "rate"} asks for. If not, settings may have
+        "training.learning_rate"; without any setting a linear model gets the rule's.
+    holdout: if a search gets no public rows, the share of private rows that select the best trial; None is 0.1. A number asks
+        for a search. Without one, and with tune=False, nothing is held out, and nothing scores a model without public rows.
     settings: more settings of dptrain, such as {"privacy.epochs": 10}: see dptrain settings.
     data: a name for the rows, such as "survey-2026", by which the ledger lists them: under one name they count as the same
         people's, even if columns or digits changed. Without it the ledger tells by the rows.
@@ -263,7 +270,7 @@ class DPClassifier(_Estimator):
         classes: Optional[Sequence[Any]] = None,
         model: str = "linear",
         tune: bool = True,
-        holdout: float = 0.1,
+        holdout: Optional[float] = None,
         settings: Optional[Mapping[str, Any]] = None,
         data: Optional[str] = None,
         out: Optional[str] = None,
@@ -327,7 +334,7 @@ class DPClassifier(_Estimator):
 
 
 class DPRegressor(_Estimator):
-    """A regression that is trained with differential privacy, its learning rate tuned by default.
+    """A regression that is trained with differential privacy.
 
     y_bounds: (low, high) of the labels, which are clipped to it. It is public, and required.
     The other parameters and the fitted attributes are those of DPClassifier, but for the classes.
@@ -345,7 +352,7 @@ class DPRegressor(_Estimator):
         y_bounds: Optional[Tuple[float, float]] = None,
         model: str = "linear",
         tune: bool = True,
-        holdout: float = 0.1,
+        holdout: Optional[float] = None,
         settings: Optional[Mapping[str, Any]] = None,
         data: Optional[str] = None,
         out: Optional[str] = None,

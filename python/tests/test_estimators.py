@@ -187,6 +187,16 @@ class TestCommandLine(StandIn):
         self.assertNotIn("--epsilon", arguments)
         self.assertEqual(arguments[arguments.index("--holdout") + 1], "0.1")
 
+    # Rows are held out for a search alone: see TestChoice of the command.
+    def test_holdout_of_a_search(self):
+        for held, options in [
+            (None, {}), (None, {"settings": {"performance.workers": 1, "data.clip": {"y": [0, 1]}}}), ("0.1", {"model": "mlp:4"}),
+            ("0.3", {"holdout": 0.3}), ("0.1", {"settings": {"tuning.tune": "rate"}}), (None, {"tune": False, "model": "mlp:4"}),
+        ]:
+            DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command, **options).fit(self.X, ["b", "a", "b"])
+            arguments = self.recorded()["arguments"]
+            self.assertEqual(arguments[arguments.index("--holdout") + 1] if "--holdout" in arguments else None, held, options)
+
     # Each fit is a release, and the ledger says what all releases of the rows cost.
     def test_releases_add_up(self):
         estimator = DPClassifier(bounds=(-1, 3), classes=["a", "b"], command=self.command)
@@ -490,8 +500,11 @@ class TestWithDptrain(unittest.TestCase):
     def test_holdout(self):
         if b"--holdout" not in subprocess.run([DPTRAIN, "tune", "--help"], check=True, stdout=subprocess.PIPE).stdout:
             self.skipTest("this dptrain has no --holdout")
-        estimator = DPClassifier(8.0, 1e-3, classes=[0, 1], **self.options).fit(self.X, (self.z > 0).astype(int))
-        self.assertGreater(estimator.score(self.X, (self.z > 0).astype(int)), 0.6)
+        for holdout in (None, 0.1):  # by the rule, and by a search
+            options = {**self.options, "settings": self.options["settings"] if holdout else None, "out": os.path.join(self.folder, str(holdout))}
+            estimator = DPClassifier(8.0, 1e-3, classes=[0, 1], holdout=holdout, **options).fit(self.X, (self.z > 0).astype(int))
+            self.assertGreater(estimator.score(self.X, (self.z > 0).astype(int)), 0.6)
+            self.assertEqual("held_out" in estimator.result_, holdout is not None)
 
     def test_error(self):
         with self.assertRaises(dptrain.CommandError) as caught:

@@ -37,6 +37,7 @@ func (p *Plan) Facts() release.Facts {
 	}
 	facts := p.Samples.facts(e)
 	facts.Add("model", model)
+	facts = append(facts, p.choice.facts(p.tune)...)
 	facts = append(facts, plan.Facts()...)
 	if p.ranking() {
 		facts.Add("select by", strings.ReplaceAll(e.Tuning.Metric, "-", " "))

@@ -35,6 +35,14 @@ type ownFiles struct {
 	units   *table.Units   // of the private file; nil if a row is the unit
 }
 
+// publicRows returns the public rows, or nil if there are none.
+func (f *ownFiles) publicRows() *table.Samples {
+	if f == nil {
+		return nil
+	}
+	return f.public
+}
+
 func (f *ownFiles) close() error {
 	if f == nil {
 		return nil

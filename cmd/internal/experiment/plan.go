@@ -31,6 +31,7 @@ type Plan struct {
 	Memory     float64 // bytes, an estimate of the maximum; 0 until Settle
 
 	tune    bool
+	choice  choice
 	free    float64 // bytes of memory before data are read; +Inf if unknown
 	privacy release.Privacy
 	seed    *uint64
@@ -50,14 +51,17 @@ func New(s Settings) (*Plan, error) {
 	if !s.Tune {
 		s.Privacy.Holdout = 0 // a run without a search scores no trials
 	}
-	samples, files, err := describe(s.Experiment, s.Tune)
+	samples, files, err := describe(s.Experiment, s.Tune && needsScores(s.Experiment))
 	if err != nil {
 		return nil, err
 	}
 	if s.Tune && s.Tuning.Metric != "" && samples.Schema != nil && samples.Schema.Label.Task == table.Regression {
 		return nil, errors.Join(usagef("tuning.metric: %s is of classes, and the label %s is a number, scored by R²; leave it out", s.Tuning.Metric, samples.Schema.Label.Name), files.close())
 	}
-	p := &Plan{Experiment: s.Experiment, Samples: samples, tune: s.Tune, seed: s.InsecureSeed, free: freeMemory()}
+	p := &Plan{Samples: samples, seed: s.InsecureSeed, free: freeMemory()}
+	if err := p.choose(s.Experiment, s.Tune, files.publicRows()); err != nil {
+		return nil, errors.Join(err, files.close())
+	}
 	p.files.Store(files)
 	return p, nil
 }
@@ -81,6 +85,10 @@ func (p *Plan) planned() (work, release.Privacy, error) {
 		return tuning{settings}, privacy, err
 	}
 	settings, privacy, err := planTraining(p.Experiment, p.Samples.Train)
+	privacy.ByRule = p.choice.ruled
+	if err == nil {
+		err = p.choice.compare(p.Samples.Train)
+	}
 	return training{settings, p.Experiment.Data.RowsPerUnit}, privacy, err
 }
 
@@ -96,7 +104,7 @@ func (p *Plan) Event() accountant.Event { return p.work.event() }
 // Cautions returns reasons why a settled plan's model may be poor: learning rates that are too large, too few rows.
 // They are public.
 func (p *Plan) Cautions() []string {
-	all := []string{p.rateWarning(), p.subsetWarning(), p.publicWarning(), p.heldOutWarning()}
+	all := []string{p.rateWarning(), p.subsetWarning(), p.publicWarning(), p.heldOutWarning(), p.choice.warning()}
 	return slices.DeleteFunc(all, func(w string) bool { return w == "" })
 }
 
@@ -179,7 +187,7 @@ func (p *Plan) LoadFrom(other *Plan) error {
 func (p *Plan) Again(seed *uint64) *Plan {
 	again := &Plan{
 		Experiment: p.Experiment, Samples: p.Samples, Memory: p.Memory,
-		tune: p.tune, free: p.free, privacy: p.privacy, work: p.work, model: p.model, data: p.data,
+		tune: p.tune, choice: p.choice, free: p.free, privacy: p.privacy, work: p.work, model: p.model, data: p.data,
 	}
 	if seed != nil {
 		again.seed = new(*seed)

@@ -15,6 +15,9 @@ const (
 	fewPublic   = 200 // test samples
 )
 
+// smallRemedy is what did best on held-out rows of tables of a few hundred rows: see docs/tuning.md.
+const smallRemedy = "a larger --q, or --model linear without settings of a search, whose hyperparameters a rule gives"
+
 // subsetWarning warns of trials on so few samples that the search is hardly better than a draw. n is public.
 func (p *Plan) subsetWarning() string {
 	w, ok := p.work.(tuning)
@@ -26,17 +29,7 @@ func (p *Plan) subsetWarning() string {
 		return ""
 	}
 	return fmt.Sprintf("a trial has %.0f samples in expectation, q times n: with fewer than %d the search hardly tells good hyperparameters from bad ones; try %s",
-		subset, fewInSubset, p.smallRemedy())
-}
-
-// smallRemedy is the command that did best on held-out rows of tables of a few hundred rows: see docs/own-data.md.
-//
-// That command can't hold out rows, so without public ones the search gets a larger subset.
-func (p *Plan) smallRemedy() string {
-	if p.holdsOut() {
-		return "a larger --q, or public test rows and \"dptrain train\", which spends nothing on a search"
-	}
-	return "\"dptrain train\" with the preset's learning rate, which spends nothing on a search and did better on tables of a few hundred rows"
+		subset, fewInSubset, smallRemedy)
 }
 
 // heldOutWarning warns of so few held-out samples that noise and chance choose the best trial. It uses the plan's

@@ -75,12 +75,14 @@ func (p *Plan) remedy() string {
 		return "scaling the columns: \"dptrain data describe\" suggests --scale and --clip from public rows"
 	case p.rateWarning() != "":
 		return fmt.Sprintf("learning rates of at most %.2g in the final run, or --optimizer dp-adam", p.Samples.stable)
+	case p.choice.ruled:
+		return "more rows, fewer columns or a larger epsilon"
 	case p.privacy.Tuning == nil:
 		return "another --learning-rate, or \"dptrain tune\", which finds one and accounts for that"
 	case p.Experiment.Training.Optimizer == string(train.DPSGD):
 		return "--optimizer dp-adam, whose learning rates don't grow with the data, or smaller ones by --largest-final-rate"
 	case p.subsetWarning() != "":
-		return p.smallRemedy()
+		return smallRemedy
 	}
 	return "another --model, other learning rates (--set tuning.learning_rates=…), or a larger epsilon"
 }

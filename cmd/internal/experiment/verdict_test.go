@@ -146,9 +146,9 @@ func TestRemedy(t *testing.T) {
 	want("--optimizer dp-adam")
 	p.work = tuning{tuner.Settings{Method: tuner.Variant1, SubsetRate: 0.1, Samples: 900, Space: tuner.Grid{{LearningRate: 1}}}}
 	p.Experiment.Training.Optimizer = "dp-adam"
-	want("\"dptrain train\" with the preset's learning rate")
-	p.tune, p.Experiment.Privacy.Holdout = true, 0.1
-	want("a larger --q") // "dptrain train" holds out nothing
+	want("--model linear without settings of a search")
+	p.choice.ruled = true
+	want("more rows, fewer columns")
 	p.Samples.stable = 0.5
 	want("learning rates of at most 0.5 in the final run")
 	p.Samples.large = []string{"age"}

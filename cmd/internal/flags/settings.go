@@ -45,7 +45,7 @@ var settingFlags = []flagOf{
 	{"warmup", "training.warmup", "float", "share of the steps over which the learning rate first rises, such as 0.05"},
 	{"accumulate", "training.accumulate", "int", "noisy gradients to average into one update; each costs privacy"},
 	{"average", "training.average", "float", "release an average of the parameters: 0.999 for an exponential one, 1 for the mean of all updates"},
-	{"tune", "tuning.tune", "list", "what to tune: rate, batch, epochs, clip, such as rate,epochs; or all, what the paper tunes: rate, batch and epochs"},
+	{"tune", "tuning.tune", "list", "what to search for: rate, batch, epochs, clip, such as rate,epochs; or all, what the paper tunes: rate, batch and epochs. Or rule: no search, a rule gives the hyperparameters of a linear model on your own files; auto, their default: the rule if it applies"},
 	{"search", "tuning.search", "name", "grid: from the lists of the search space; random: rates from the range that their list spans, log-uniformly"},
 	{"largest-final-rate", "tuning.largest_final_rate", "float", "leave out learning rates that would be larger in the final run; 0 means none, or for numbers in your own files with dp-sgd a bound from the public rows"},
 	{"division", "tuning.division", "name", "how runs of several sampling rates or epochs share the budget: cost, each costs the same alone; or noise, all have the same noise multiplier, so that the dearest get less noise and the others more"},
@@ -89,7 +89,7 @@ func (s *Settings) Add(cmd *cobra.Command, except ...string) {
 	fs.StringArrayVar(&s.sets, "set", nil, "one more setting, as `key=value`; may be repeated")
 	Complete(cmd, "preset", settings.Presets()...)
 	Complete(cmd, "dataset", settings.Datasets()...)
-	Complete(cmd, "tune", append(settings.Tunable(), settings.TuneAll)...)
+	Complete(cmd, "tune", append(settings.Tunable(), settings.TuneAll, settings.TuneAuto, settings.TuneRule)...)
 	Complete(cmd, "search", settings.Searches()...)
 	Complete(cmd, "division", settings.Divisions()...)
 	Complete(cmd, "metric", settings.Metrics()...)

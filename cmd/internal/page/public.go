@@ -84,6 +84,8 @@ func (r Run) public(a Accounting, id string) publicRun {
 func (r Run) lede() string {
 	model, samples := r.Model.Network, release.Grouped(r.Privacy.Samples)
 	switch {
+	case r.Privacy.ByRule:
+		return fmt.Sprintf("Model %s for %s, trained on %s samples with differential privacy, with hyperparameters from public numbers.", model, dataText(r.Model), samples)
 	case r.Privacy.Tuning == nil:
 		return fmt.Sprintf("Model %s for %s, trained on %s samples with differential privacy. No search for hyperparameters is covered.", model, dataText(r.Model), samples)
 	case r.Privacy.Tuning.Method == "baseline":

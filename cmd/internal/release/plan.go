@@ -257,6 +257,9 @@ func (p Plan) division() []Fact {
 // Budget states the guarantee and what it covers.
 func (p Privacy) Budget() string {
 	covers := "for one training run; no tuning is covered"
+	if p.ByRule {
+		covers = "for one training run, with hyperparameters from public numbers"
+	}
 	if p.Tuning != nil {
 		covers = "for tuning and final training together"
 		if p.Tuning.Method == "baseline" {

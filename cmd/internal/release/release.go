@@ -82,7 +82,8 @@ type Privacy struct {
 	ClippingNorm    float64 `json:"clipping_norm,omitempty"`
 	Steps           int     `json:"steps,omitempty"`
 
-	Tuning *Tuning `json:"tuning,omitempty"` // nil without tuning
+	Tuning *Tuning `json:"tuning,omitempty"`                  // nil without tuning
+	ByRule bool    `json:"hyperparameters_by_rule,omitempty"` // from public numbers, by the command
 
 	Accounting string `json:"accounting"`          // paper, tight or best
 	Bound      string `json:"bound"`               // the theorems that gave epsilon

@@ -73,7 +73,7 @@ func (d Data) Complete(heldOut bool) error {
 	case d.Train == "":
 		return errors.New("data.train: give the file with the private training rows by --train FILE")
 	case d.Test == "" && !heldOut:
-		return errors.New("data.test: give a file with public test rows by --test FILE: it selects, and says what columns and classes there are; without any, list the columns by \"dptrain data schema\": then \"dptrain train\" takes none, and \"dptrain tune --holdout 0.1\" selects on private rows")
+		return errors.New("data.test: give a file with public test rows by --test FILE: it selects, and says what columns and classes there are; without any, list the columns by \"dptrain data schema\": then a linear model takes none, whose hyperparameters a rule gives, and \"dptrain train\" none, and \"dptrain tune --holdout 0.1\" selects on private rows")
 	case d.Label == "":
 		return errors.New("data.label: name the column that holds the labels by --label NAME")
 	case d.Train == d.Test:

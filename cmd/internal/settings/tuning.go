@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // public, and the guarantee depends on it. Hyperparameters that aren't tuned have the values in the blocks privacy and
 // training.
 type Tuning struct {
-	Tune             []string  `yaml:"tune,flow"`   // the hyperparameters: see [Tunable] and [TuneAll]
+	Tune             []string  `yaml:"tune,flow"`   // the hyperparameters: see [Tunable], or one of the words below
 	Search           string    `yaml:"search"`      // [SearchGrid] or [SearchRandom]
 	Ranges           []string  `yaml:"ranges,flow"` // hyperparameters that a random search draws from ranges
 	LearningRates    []float64 `yaml:"learning_rates,flow"`
@@ -26,13 +27,15 @@ type Tuning struct {
 	Metric           string    `yaml:"metric,omitempty"`   // see [Metrics]; nothing means accuracy, or R² of numbers
 }
 
-// The hyperparameters that can be tuned.
+// The hyperparameters that can be tuned, and words for several or none of them.
 const (
 	TuneRate   = "rate"   // the learning rate
 	TuneBatch  = "batch"  // the sampling rate, which may be given as a batch size
 	TuneEpochs = "epochs" // the epochs, and with them the number of steps
 	TuneClip   = "clip"   // the clipping norm
 	TuneAll    = "all"    // the paper's: rate, batch and, unless the noise determines them, epochs
+	TuneAuto   = "auto"   // the rate, or nothing if a rule from public numbers is likely to do better
+	TuneRule   = "rule"   // nothing: that rule gives all hyperparameters
 )
 
 // The ways to search.
@@ -82,8 +85,26 @@ func (e Experiment) Tunes(parameter string) bool {
 	if parameter == TuneEpochs && e.Privacy.Fixed == FixedNoise {
 		return false
 	}
-	all := parameter != TuneClip && slices.Contains(e.Tuning.Tune, TuneAll)
+	all := parameter != TuneClip && slices.Contains(e.Tuning.Tune, TuneAll) || parameter == TuneRate && e.TunesBy(TuneAuto)
 	return all || slices.Contains(e.Tuning.Tune, parameter)
+}
+
+// TunesBy reports whether Tune is [TuneAuto] or [TuneRule], as which says.
+func (e Experiment) TunesBy(which string) bool { return slices.Equal(e.Tuning.Tune, []string{which}) }
+
+// ByDefault reports whether an experiment has its preset's search, optimizer and runs, so that it asks for none of its
+// own. What is to be guaranteed may differ.
+func (e Experiment) ByDefault() bool {
+	preset, err := Preset(e.Preset)
+	if err != nil {
+		return false
+	}
+	guarantee := e.Privacy
+	e.Privacy, preset.Tuning.Tune = preset.Privacy, e.Tuning.Tune
+	for _, p := range []*Privacy{&guarantee, &e.Privacy} {
+		p.Epsilon, p.Delta, p.Accounting = nil, 0, ""
+	}
+	return reflect.DeepEqual([]any{guarantee, e.Training.filled(), e.Tuning.named()}, []any{e.Privacy, preset.Training.filled(), preset.Tuning.named()})
 }
 
 // Ranged reports whether a random search draws a hyperparameter from the range between the ends of its list.
@@ -145,8 +166,11 @@ func (t Tuning) validateTuned(fixed string) error {
 		return fmt.Errorf("%s: must name at least one of %s, or %s", key, strings.Join(Tunable(), ", "), TuneAll)
 	}
 	for i, name := range t.Tune {
-		if err := oneOf(key, name, append(Tunable(), TuneAll)...); err != nil {
+		if err := oneOf(key, name, append(Tunable(), TuneAll, TuneAuto, TuneRule)...); err != nil {
 			return err
+		}
+		if (name == TuneAuto || name == TuneRule) && len(t.Tune) > 1 {
+			return fmt.Errorf("%s: %s stands alone; leave out the others, or it", key, name)
 		}
 		if slices.Contains(t.Tune[:i], name) {
 			return fmt.Errorf("%s: %s stands twice, name it once", key, name)
