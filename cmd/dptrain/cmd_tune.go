@@ -38,8 +38,8 @@ The learning rate is tuned by default; --tune names what to tune. But for a line
 model on files of your own, with no setting of a search or of its runs, a rule gives
 all hyperparameters from public numbers: the number of rows and of parameters, the
 budget, and how far public rows vary. Then nothing is searched, one run is trained
-on all rows, and the plan says so; --tune rate forces the search. On twelve public
-tables that the rule wasn't fitted on it was ahead of the search. The lists of
+on all rows, and the plan says so; --tune rate forces the search. In the mean of
+twelve public tables that it wasn't fitted on the rule was ahead. The lists of
 values are settings: --set tuning.batch_sizes=64,128, or sampling_rates in place
 of batch sizes, and epochs, learning_rates, clipping_norms. Each sampling rate
 and number of epochs is a kind of run, and --division says how the kinds share the
