@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
@@ -51,11 +50,7 @@ func stableRate(s *table.Schema, public *table.Samples) float64 {
 			v[j] = next[j] / largest
 		}
 	}
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(2/largest, 'g', 2, 64), 64)
-	if err != nil {
-		return 2 / largest
-	}
-	return rounded
+	return twoDigits(2 / largest)
 }
 
 // maxCurvatureCells bounds the values that are read of public rows, so that a plan of a wide table stays fast.

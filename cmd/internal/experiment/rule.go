@@ -160,7 +160,7 @@ type choice struct {
 	ruled  bool                // by the rule; signal and search are its own
 	signal float64             // see signalOf
 	search settings.Experiment // the search that wasn't taken; of no data set if there was none to take
-	cost   string              // what that search would have left of the budget
+	cost   string              // of that search, as part of a sentence
 	why    string              // the rule doesn't apply
 }
 

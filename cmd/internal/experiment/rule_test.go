@@ -83,8 +83,7 @@ func TestRuleByHand(t *testing.T) {
 	}
 }
 
-// A search is planned where one is asked for or the rule can't do, and else none. What a settled plan says of the two
-// agrees with that.
+// A search is planned where one is asked for or the rule doesn't apply, and else none.
 func TestChoice(t *testing.T) {
 	for _, c := range []struct {
 		set         string
