@@ -36,7 +36,7 @@ func (b *microbatch) apply(in *instruction) {
 	case compile.LogSoftmax:
 		kernel.LogSoftmax(z, b.rows(in.In[0]), b.n*in.Rows, in.K)
 	case compile.Product:
-		kernel.Products(in.TransA, in.TransB, b.n*in.Groups, in.Rows, in.N, in.K, b.rows(in.In[0]), b.rows(in.In[1]), beta(in), z)
+		kernel.Products(in.TransA, in.TransB, b.n*in.Groups, in.Rows, in.N, in.K, b.rows(in.In[0]), b.rows(in.In[1]), in.Accumulate, z)
 	case compile.Normalize:
 		kernel.Normalize(z, b.rows(in.In[0]), b.n*in.Rows, in.K, in.Scalar)
 	case compile.NormalizeBack:
@@ -114,14 +114,14 @@ func (b *microbatch) applySample(in *instruction, s int) {
 		b.conv(in, z, x, s)
 	case compile.ConvBack:
 		columns := b.row(in.columns, s)
-		kernel.Gemm(true, false, w.Positions(), w.Patch(), w.OutC, 1, x, w.Positions(), b.bound.stored(in.In[1]), w.Patch(), 0, columns, w.Patch())
+		kernel.Gemm(true, false, w.Positions(), w.Patch(), w.OutC, x, w.Positions(), b.bound.stored(in.In[1]), w.Patch(), false, columns, w.Patch())
 		kernel.Col2im(z, columns, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW, w.DilationH, w.DilationW)
 	case compile.GradConv:
 		columns := b.row(in.columns, s)
 		if in.unrolls {
 			unroll(columns, b.row(in.In[1], s), w)
 		}
-		kernel.Gemm(false, false, w.OutC, w.Patch(), w.Positions(), 1, x, w.Positions(), columns, w.Patch(), beta(in), z, w.Patch())
+		kernel.Gemm(false, false, w.OutC, w.Patch(), w.Positions(), x, w.Positions(), columns, w.Patch(), in.Accumulate, z, w.Patch())
 	case compile.MaxPool:
 		kernel.MaxPool(z, b.indices(in.Where, s), x, w.C, w.H, w.W, w.KH, w.KW, w.PadH, w.PadW, w.StrideH, w.StrideW)
 	case compile.MaxPoolBack:
@@ -134,19 +134,11 @@ func (b *microbatch) applySample(in *instruction, s int) {
 	case compile.GradMatMul:
 		y := b.row(in.In[1], s)
 		if in.TransB {
-			kernel.Gemm(true, false, in.N, in.K, in.Rows, 1, x, in.N, y, in.K, beta(in), z, in.K)
+			kernel.Gemm(true, false, in.N, in.K, in.Rows, x, in.N, y, in.K, in.Accumulate, z, in.K)
 		} else {
-			kernel.Gemm(true, false, in.K, in.N, in.Rows, 1, y, in.K, x, in.N, beta(in), z, in.N)
+			kernel.Gemm(true, false, in.K, in.N, in.Rows, y, in.K, x, in.N, in.Accumulate, z, in.N)
 		}
 	}
-}
-
-// beta returns the factor of a product's old result: 1 to add to it, 0 to replace it.
-func beta(in *instruction) float32 {
-	if in.Accumulate {
-		return 1
-	}
-	return 0
 }
 
 // matMul multiplies the microbatch's rows by a stored matrix, or by its transpose.
@@ -157,9 +149,9 @@ func (b *microbatch) matMul(in *instruction, z []float32) {
 		ldb = in.K
 	}
 	if in.Op == compile.MatMul {
-		kernel.Gemm(false, in.TransB, m, in.N, in.K, 1, x, in.K, w, ldb, 0, z, in.N)
+		kernel.Gemm(false, in.TransB, m, in.N, in.K, x, in.K, w, ldb, false, z, in.N)
 	} else {
-		kernel.Gemm(false, !in.TransB, m, in.K, in.N, 1, x, in.N, w, ldb, beta(in), z, in.K)
+		kernel.Gemm(false, !in.TransB, m, in.K, in.N, x, in.N, w, ldb, in.Accumulate, z, in.K)
 	}
 }
 
@@ -168,7 +160,7 @@ func (b *microbatch) matMul(in *instruction, z []float32) {
 func (b *microbatch) conv(in *instruction, z, x []float32, s int) {
 	w, columns := in.Window, b.row(in.columns, s)
 	unroll(columns, x, w)
-	kernel.Gemm(false, false, w.Positions(), w.OutC, w.Patch(), 1, columns, w.Patch(), b.bound.transposed[filterOf(&in.Instruction)], w.OutC, 0, b.position, w.OutC)
+	kernel.Gemm(false, false, w.Positions(), w.OutC, w.Patch(), columns, w.Patch(), b.bound.transposed[filterOf(&in.Instruction)], w.OutC, false, b.position, w.OutC)
 	kernel.Transpose(z, b.position[:len(z)], w.Positions(), w.OutC)
 }
 

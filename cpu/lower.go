@@ -21,9 +21,20 @@ type workspace interface {
 const cacheFloats = 192 << 10
 
 // maxMicrobatch bounds the number of samples that go through the program together.
-const maxMicrobatch = maxShare
+const maxMicrobatch = 256
 
 const _ = uint(engine.MostInInt32 - maxMicrobatch) // otherwise sums don't hold a microbatch
+
+// microbatchOf returns the size of a microbatch for buffers of perSample floats a sample and the given number of
+// parameters. The buffers stay in the cache if the parameters do. If these don't, each microbatch reads all of them
+// from memory, so it has as many samples as make its buffers as large as the parameters.
+func microbatchOf(perSample, parameters int) int {
+	perSample = max(1, perSample)
+	if parameters > cacheFloats {
+		return min(maxMicrobatch, max(1, parameters/perSample))
+	}
+	return min(maxShare, max(1, cacheFloats/perSample))
+}
 
 // lowered is a step program in this machine's form: convolutions unroll their images, gradients of filters are
 // materialized, and buffers have offsets in memory. It is immutable, and all runs and workers share it.
@@ -116,8 +127,19 @@ func lower(p *compile.Program) (*lowered, error) {
 	}
 	l.gradient = arena.Of(l.values, slices.Concat(l.forward, l.backward), compile.Kept(l.reductions), true)
 	l.prediction = arena.Of(l.values, l.predicted, []compile.ID{p.Output.Value}, true)
-	l.samples = min(maxMicrobatch, max(1, cacheFloats/max(1, l.gradient.Floats+2*l.words)))
+	l.samples = microbatchOf(l.gradient.Floats+2*l.words, l.multiplied())
 	return l, nil
+}
+
+// multiplied returns the number of parameters that every sample's gradient touches: all but tables.
+func (l *lowered) multiplied() int {
+	n := 0
+	for i, width := range l.widths() {
+		if width == 0 {
+			n += l.Params[i].Size
+		}
+	}
+	return n
 }
 
 // instruction lowers one instruction.

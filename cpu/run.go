@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// maxShare bounds the samples that a worker takes at a time.
+// maxShare bounds the samples that a worker takes at a time, if its microbatches aren't larger.
 const maxShare = 48
 
 // run is a job that takes steps.
@@ -103,12 +103,21 @@ func (r *run) clippedSum(c crew, samples []int32) error {
 	}
 	n := len(samples)
 	r.norms = slices.Grow(r.norms[:0], n)[:n]
-	// Even shares, and at least four for each worker unless they are small, so that all end at about the same time.
-	shares := max((n+maxShare-1)/maxShare, min(4*len(c), n/(maxShare/4)))
+	shares := r.shares(n, len(c))
 	return c.share(shares, func(w *worker, k int) error {
 		from, to := k*n/shares, (k+1)*n/shares
 		return w.space.clipped(r.bound, r.data, samples[from:to], r.clip, w.sum, r.norms[from:to])
 	})
+}
+
+// shares returns the number of even shares of n samples. Unless they are small, each worker gets at least four, so that
+// all end at about the same time; or one of large microbatches, each of which reads all parameters from memory.
+func (r *run) shares(n, workers int) int {
+	most, each := maxShare, 4
+	if r.code.samples > maxShare {
+		most, each = r.code.samples, 1
+	}
+	return max((n+most-1)/most, min(each*workers, n/(maxShare/4)))
 }
 
 func (r *run) state() engine.State {

@@ -9,27 +9,35 @@ import (
 var sizes = []struct {
 	transA, transB bool
 	m, n, k        int
-	beta           float32
+	accumulate     bool
 }{
-	{false, false, 32, 120, 784, 0},
-	{false, false, 32, 120, 120, 0},
-	{false, false, 32, 10, 120, 0},
-	{false, true, 32, 120, 120, 0},
-	{false, true, 32, 120, 10, 0},
-	{true, false, 784, 120, 32, 1},
-	{true, false, 120, 120, 32, 1},
-	{true, false, 120, 10, 32, 1},
-	{false, false, 196, 16, 64, 0},
-	{false, false, 16, 196, 64, 0},
-	{false, false, 25, 32, 256, 0},
-	{false, false, 32, 25, 256, 0},
-	{true, false, 16, 64, 196, 0},
-	{false, true, 16, 64, 196, 0},
-	{true, false, 32, 256, 25, 0},
-	{false, false, 25, 256, 32, 0},
-	{true, false, 256, 25, 32, 0},
-	{false, false, 1, 120, 784, 0},
-	{false, false, 256, 256, 256, 0},
+	{false, false, 32, 120, 784, false},
+	{false, false, 32, 120, 120, false},
+	{false, false, 32, 10, 120, false},
+	{false, true, 32, 120, 120, false},
+	{false, true, 32, 120, 10, false},
+	{true, false, 784, 120, 32, true},
+	{true, false, 120, 120, 32, true},
+	{true, false, 120, 10, 32, true},
+	{false, false, 196, 16, 64, false},
+	{false, false, 16, 196, 64, false},
+	{false, false, 25, 32, 256, false},
+	{false, false, 32, 25, 256, false},
+	{true, false, 16, 64, 196, false},
+	{false, true, 16, 64, 196, false},
+	{true, false, 32, 256, 25, false},
+	{false, false, 25, 256, 32, false},
+	{true, false, 256, 25, 32, false},
+	{false, false, 1, 120, 784, false},
+	{false, false, 256, 256, 256, false},
+	{false, false, 48, 512, 784, false},
+	{false, false, 48, 2048, 2048, false},
+	{false, false, 256, 1024, 784, false},
+	{false, false, 256, 2048, 2048, false},
+	{false, true, 48, 512, 784, false},
+	{false, true, 48, 2048, 2048, false},
+	{false, true, 256, 1024, 784, false},
+	{false, true, 256, 2048, 2048, false},
 }
 
 // perElement runs f for every implementation and reports nanoseconds per element.
@@ -99,6 +107,24 @@ func BenchmarkConvolution(b *testing.B) {
 	})
 }
 
+// BenchmarkOuter measures sums of outer products, two operations each.
+func BenchmarkOuter(b *testing.B) {
+	for _, s := range []struct{ m, n, k int }{{784, 120, 48}, {120, 10, 48}, {512, 512, 48}, {784, 1024, 48}, {2048, 2048, 15}, {2048, 2048, 48}, {2048, 2048, 256}, {2048, 10, 48}} {
+		r := rand.New(rand.NewPCG(1, 2))
+		x, y, sum := make([]float32, s.m*s.k), make([]float32, s.n*s.k), make([]int32, s.m*s.n)
+		fill(x, r, normal)
+		fill(y, r, normal)
+		for _, tb := range tables() {
+			b.Run(fmt.Sprintf("%dx%dx%d/%s", s.m, s.k, s.n, tb.name), func(b *testing.B) {
+				for b.Loop() {
+					tb.addOuter(sum, x, s.m, y, s.n, s.k, 0x1p-15)
+				}
+				b.ReportMetric(2*float64(s.m)*float64(s.n)*float64(s.k)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+			})
+		}
+	}
+}
+
 func BenchmarkGemm(b *testing.B) {
 	for _, s := range sizes {
 		name := fmt.Sprintf("%dx%dx%d", s.m, s.k, s.n)
@@ -127,7 +153,7 @@ func BenchmarkGemm(b *testing.B) {
 			p := known.product
 			b.Run(name+"/"+p.name, func(b *testing.B) {
 				for b.Loop() {
-					p.gemm(s.transA, s.transB, s.m, s.n, s.k, 1, x, lda, y, ldb, s.beta, z, s.n)
+					p.gemm(s.transA, s.transB, s.m, s.n, s.k, x, lda, y, ldb, s.accumulate, z, s.n)
 				}
 				b.ReportMetric(2*float64(s.m)*float64(s.n)*float64(s.k)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
 			})

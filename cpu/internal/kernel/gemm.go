@@ -4,28 +4,26 @@ import "gonum.org/v1/gonum/blas/gonum"
 
 // Gemm computes the row-major product
 //
-//	C = alpha·op(A)·op(B) + beta·C        op(A): m×k, op(B): k×n, C: m×n
+//	C = op(A)·op(B), or C + op(A)·op(B) to accumulate        op(A): m×k, op(B): k×n, C: m×n
 //
-// where op(X) is X, or its transpose if transX is true. Row i of a matrix starts at element i·ldx. As in BLAS, beta = 0
-// overwrites C, which may then hold NaN, and alpha = 0 leaves A and B unread.
+// where op(X) is X, or its transpose if transX is true. Row i of a matrix starts at element i·ldx. Without accumulate C
+// is overwritten, and may hold NaN before.
 //
 // The result depends on the arguments and on [Implementation] alone. An element of C is the same for all m and n, so
 // that a sample's values don't depend on the other samples of its microbatch. (Optimized libraries such as OpenBLAS
-// give different bits for different m and n.) "avx2" and "avx512" agree bit for bit: an element's sum is one chain of
-// fused multiply-adds from zero in ascending order, times alpha, plus beta times the old element in one more fused
-// multiply-add.
-func Gemm(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+// give different bits for different m and n.) "avx2" and "avx512" agree bit for bit: an element is one chain of fused
+// multiply-adds in ascending order, from zero, or from the old element to accumulate.
+func Gemm(transA, transB bool, m, n, k int, a []float32, lda int, b []float32, ldb int, accumulate bool, c []float32, ldc int) {
 	checkMatrix("a", len(a), lda, m, k, transA)
 	checkMatrix("b", len(b), ldb, k, n, transB)
 	checkMatrix("c", len(c), ldc, m, n, false)
-	if m == 0 || n == 0 {
-		return
+	if m > 0 && n > 0 && k > 0 {
+		active.product.gemm(transA, transB, m, n, k, a, lda, b, ldb, accumulate, c, ldc)
+	} else if !accumulate {
+		for i := range m {
+			clear(c[i*ldc : i*ldc+n])
+		}
 	}
-	if alpha == 0 || k == 0 {
-		scaleMatrix(c, ldc, m, n, beta)
-		return
-	}
-	active.product.gemm(transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
 // Implementation returns the name of [Gemm]'s implementation: "avx512" or "avx2" if the processor has it, else "plain".
@@ -43,7 +41,7 @@ func Arithmetic() string {
 // product is one implementation of Gemm, for m, n and k of at least 1.
 type product struct {
 	name string
-	gemm func(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int)
+	gemm func(transA, transB bool, m, n, k int, a []float32, lda int, b []float32, ldb int, accumulate bool, c []float32, ldc int)
 }
 
 // checkMatrix panics unless a slice holds the matrix whose op is rows×cols.
@@ -59,21 +57,9 @@ func checkMatrix(name string, length, ld, rows, cols int, transposed bool) {
 	}
 }
 
-func scaleMatrix(c []float32, ldc, m, n int, beta float32) {
-	for i := range m {
-		row := c[i*ldc : i*ldc+n]
-		if beta == 0 {
-			clear(row)
-		} else {
-			active.mulScalar(row, row, beta)
-		}
-	}
-}
-
-// Products computes groups products C = op(A)·op(B) + beta·C of matrices stored one after another, each as [Gemm] does
-// with alpha = 1 and matrices without gaps. Each C is m×n, and k is at least 1. It checks, and borrows memory, once for
+// Products computes groups products of matrices stored one after another, each as [Gemm] does with matrices without gaps. Each C is m×n, and k is at least 1. It checks, and borrows memory, once for
 // all products. That takes a quarter of Gemm's time for matrices of 4×4, and a third if B is transposed.
-func Products(transA, transB bool, groups, m, n, k int, a, b []float32, beta float32, c []float32) {
+func Products(transA, transB bool, groups, m, n, k int, a, b []float32, accumulate bool, c []float32) {
 	for _, size := range [...]int{groups, m, n, k} {
 		checkAtLeast("Products", "%s", "a size", size, 1)
 	}
@@ -96,17 +82,17 @@ func Products(transA, transB bool, groups, m, n, k int, a, b []float32, beta flo
 			active.transpose(turned, n, b, k, n, k)
 			b = turned
 		}
-		active.product.gemm(transA, false, m, n, k, 1, a, lda, b, ldb, beta, c, n)
+		active.product.gemm(transA, false, m, n, k, a, lda, b, ldb, accumulate, c, n)
 	}
 }
 
-// gemmPlain is the product without assembly, row by row by gonum's Saxpy. An element is a sum of products from zero in
-// ascending order, times alpha, plus beta times the old element. Saxpy treats each element by itself; gonum's own
-// product, for a transposed B, would depend on the address of its rows.
+// gemmPlain is the product without assembly, by gonum's Saxpy. An element is a sum of products in ascending
+// order. Saxpy treats each element by itself; gonum's own product, for a transposed B, would depend on the address of
+// its rows.
 //
 // Unlike the other implementations it skips a product whose element of op(A) is zero, so that a NaN or an infinity in
 // op(B) may not show.
-func gemmPlain(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func gemmPlain(transA, transB bool, m, n, k int, a []float32, lda int, b []float32, ldb int, accumulate bool, c []float32, ldc int) {
 	if transB {
 		s := borrow(k * n)
 		defer s.giveBack()
@@ -117,21 +103,22 @@ func gemmPlain(transA, transB bool, m, n, k int, alpha float32, a []float32, lda
 	if transA {
 		stepA, stepRow = lda, 1
 	}
-	sums := borrow(n)
-	defer sums.giveBack()
-	sum := sums.floats[:n]
-	for i := range m {
-		clear(sum)
-		for l := range k {
-			gonum.Implementation{}.Saxpy(n, a[i*stepRow+l*stepA], b[l*ldb:], 1, sum, 1)
+	if !accumulate {
+		for i := range m {
+			clear(c[i*ldc:][:n])
 		}
-		out := c[i*ldc:][:n]
-		for j, v := range sum {
-			v = float32(alpha * v)
-			if beta != 0 {
-				v += float32(beta * out[j])
+	}
+	// Blocks of B that stay in a cache while all rows of op(A) go over them.
+	const depth, breadth = 128, 256
+	for from := 0; from < k; from += depth {
+		for j := 0; j < n; j += breadth {
+			width := min(breadth, n-j)
+			for i := range m {
+				sum := c[i*ldc+j:][:width]
+				for l := from; l < min(from+depth, k); l++ {
+					gonum.Implementation{}.Saxpy(width, a[i*stepRow+l*stepA], b[l*ldb+j:], 1, sum, 1)
+				}
 			}
-			out[j] = v
 		}
 	}
 }

@@ -1,60 +1,91 @@
 package kernel
 
-// panel computes C = alpha·op(A)·B + beta·C for up to three registers of columns, the last with last columns in use:
+// panel computes C = op(A)·B, or adds it to C, for up to three registers of columns, the last with last columns in use:
 // gemm_amd64.h. Strides are in elements; m and k are at least 1.
-type panel func(m, k int, alpha float32, a *float32, aRow, aStep int, b *float32, ldb int, beta float32, c *float32, ldc, last int)
+type panel func(m, k int, accumulate bool, a *float32, aRow, aStep int, b *float32, ldb int, c *float32, ldc, last int)
 
 //go:noescape
-func gemmPanel1AVX2(m, k int, alpha float32, a *float32, aRow, aStep int, b *float32, ldb int, beta float32, c *float32, ldc, last int)
+func gemmPanel1AVX2(m, k int, accumulate bool, a *float32, aRow, aStep int, b *float32, ldb int, c *float32, ldc, last int)
 
 //go:noescape
-func gemmPanel2AVX2(m, k int, alpha float32, a *float32, aRow, aStep int, b *float32, ldb int, beta float32, c *float32, ldc, last int)
+func gemmPanel2AVX2(m, k int, accumulate bool, a *float32, aRow, aStep int, b *float32, ldb int, c *float32, ldc, last int)
 
 //go:noescape
-func gemmPanel3AVX2(m, k int, alpha float32, a *float32, aRow, aStep int, b *float32, ldb int, beta float32, c *float32, ldc, last int)
+func gemmPanel3AVX2(m, k int, accumulate bool, a *float32, aRow, aStep int, b *float32, ldb int, c *float32, ldc, last int)
 
 //go:noescape
-func gemmPanel1AVX512(m, k int, alpha float32, a *float32, aRow, aStep int, b *float32, ldb int, beta float32, c *float32, ldc, last int)
+func gemmPanel1AVX512(m, k int, accumulate bool, a *float32, aRow, aStep int, b *float32, ldb int, c *float32, ldc, last int)
 
 //go:noescape
-func gemmPanel2AVX512(m, k int, alpha float32, a *float32, aRow, aStep int, b *float32, ldb int, beta float32, c *float32, ldc, last int)
+func gemmPanel2AVX512(m, k int, accumulate bool, a *float32, aRow, aStep int, b *float32, ldb int, c *float32, ldc, last int)
 
 //go:noescape
-func gemmPanel3AVX512(m, k int, alpha float32, a *float32, aRow, aStep int, b *float32, ldb int, beta float32, c *float32, ldc, last int)
+func gemmPanel3AVX512(m, k int, accumulate bool, a *float32, aRow, aStep int, b *float32, ldb int, c *float32, ldc, last int)
 
-func gemmAVX2(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func gemmAVX2(transA, transB bool, m, n, k int, a []float32, lda int, b []float32, ldb int, accumulate bool, c []float32, ldc int) {
 	gemmByPanels([...]panel{gemmPanel1AVX2, gemmPanel2AVX2, gemmPanel3AVX2}, 8,
-		transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		transA, transB, m, n, k, a, lda, b, ldb, accumulate, c, ldc)
 }
 
-func gemmAVX512(transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func gemmAVX512(transA, transB bool, m, n, k int, a []float32, lda int, b []float32, ldb int, accumulate bool, c []float32, ldc int) {
 	gemmByPanels([...]panel{gemmPanel1AVX512, gemmPanel2AVX512, gemmPanel3AVX512}, 16,
-		transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+		transA, transB, m, n, k, a, lda, b, ldb, accumulate, c, ldc)
 }
 
-// gemmByPanels cuts the columns of C into panels. It reads B in place, or copies each panel of Bᵀ first if B is
-// transposed.
-func gemmByPanels(panels [3]panel, register int, transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+// A product is computed in blocks of depth steps of k and height rows of A, which stay in the second-level cache (at
+// most 512 KB) while one panel of B after another, of at most 96 KB, goes over them.
+const (
+	depth  = 512
+	height = 256
+)
+
+// A panel of B is copied if its rows are so far apart that each is on a page of its own, and so many rows of A read it
+// that the copy pays.
+const (
+	farApart = 256
+	manyRows = 16
+)
+
+// gemmByPanels cuts the product into blocks, and the columns of a block into panels. An element's chain goes on from
+// block to block. A panel of Bᵀ is copied in the other order, one of B only if that pays.
+func gemmByPanels(panels [3]panel, register int, transA, transB bool, m, n, k int, a []float32, lda int, b []float32, ldb int, accumulate bool, c []float32, ldc int) {
 	aRow, aStep := lda, 1
 	if transA {
 		aRow, aStep = 1, lda
 	}
+	copies := transB || ldb >= farApart && m >= manyRows
 	var copied []float32
-	if transB {
-		s := borrow(k * min(n, len(panels)*register))
+	if copies {
+		s := borrow(min(k, depth) * min(n, len(panels)*register))
 		defer s.giveBack()
 		copied = s.floats
 	}
-	for j := 0; j < n; {
-		width := panelWidth(n-j, register)
-		bj, ld := b[j:], ldb
-		if transB {
-			transposeAVX2(copied, width, b[j*ldb:], ldb, width, k)
-			bj, ld = copied, width
+	for i := 0; i < m; i += height {
+		rows := min(height, m-i)
+		for l := 0; l < k; l += depth {
+			steps := min(depth, k-l)
+			for j := 0; j < n; {
+				width := panelWidth(n-j, register)
+				bj, ld := b, ldb
+				switch {
+				case transB:
+					transposeAVX2(copied, width, b[j*ldb+l:], ldb, width, steps)
+				case copies:
+					for r := range steps {
+						copy(copied[r*width:], b[(l+r)*ldb+j:][:width])
+					}
+				default:
+					bj = b[l*ldb+j:]
+				}
+				if copies {
+					bj, ld = copied, width
+				}
+				registers := (width + register - 1) / register
+				panels[registers-1](rows, steps, accumulate || l > 0, &a[i*aRow+l*aStep], aRow, aStep, &bj[0], ld,
+					&c[i*ldc+j], ldc, width-(registers-1)*register)
+				j += width
+			}
 		}
-		registers := (width + register - 1) / register
-		panels[registers-1](m, k, alpha, &a[0], aRow, aStep, &bj[0], ld, beta, &c[j], ldc, width-(registers-1)*register)
-		j += width
 	}
 }
 

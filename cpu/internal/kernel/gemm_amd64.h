@@ -1,12 +1,12 @@
 // Macros of the AVX2 and AVX-512 matrix products. A function computes one panel of C, one to three
 // registers wide and m rows high, in blocks of 8 rows (AVX-512 only), 4, 2 and 1:
 //
-//	C[i,j] = alpha·Σ_l A[i,l]·B[l,j] + beta·C[i,j]
+//	C[i,j] = Σ_l A[i,l]·B[l,j], or C[i,j] + Σ_l A[i,l]·B[l,j] to accumulate
 //
 // A block's sums stay in registers while l runs once over A and B, so an element of C is one chain of
-// fused multiply-adds in ascending l, whatever the block it falls in. Each step loads one row of the B
-// panel where it lies and broadcasts one element of each row of A, whose rows and columns have any
-// stride: op(A) = Aᵀ costs nothing.
+// fused multiply-adds in ascending l from 0 or its old value, whatever the block it falls in. Each step
+// loads one row of the B panel and broadcasts one element of each row of A, whose rows and columns have
+// any stride.
 //
 //	SI       A at the block's first row; AX follows it over l
 //	BX       B panel; DX follows it over l
@@ -16,12 +16,11 @@
 //	R13      bytes between rows of B
 //	R14      rows left
 //	R15      AVX2: the mask of the last register
-//	CX       steps left, then the bytes between rows of C
+//	CX       steps left; before and after them the bytes between rows of C
 //
 // The frame, with strides and last (the columns in the last register) in elements:
 //
-//	(m, k int, alpha float32, a *float32, aRow, aStep int, b *float32, ldb int,
-//	 beta float32, c *float32, ldc, last int)
+//	(m, k int, accumulate bool, a *float32, aRow, aStep int, b *float32, ldb int, c *float32, ldc, last int)
 
 // Rows of A at step l.
 #define A0 (AX)
@@ -36,42 +35,41 @@
 // BLOCKS computes blocks of r rows while there are as many, then goes on to the label after. EACH
 // applies a macro to every row of sums in a block:
 //
-//	ZERO   starts the sums
+//	ZERO   starts the sums at 0
+//	OLD    starts them at C, with the mask that MASK has loaded
 //	MADD   adds the row's product with the registers that LOAD filled from B
-//	SCALE  multiplies by alpha, which FINISH has broadcast, as it has beta and the mask
-//	OLD    adds beta times C
-//	STORE  writes C; after every OLD of the block, since a masked store holds up loads behind it
-#define BLOCKS(r, EACH, ZERO, LOAD, MADD, SCALE, OLD, STORE, block, step, scaled, store, after) \
+//	STORE  writes C, with the mask
+#define BLOCKS(r, EACH, ZERO, OLD, LOAD, MADD, STORE, block, begun, step, after) \
 block: \
-	CMPQ R14, $r                    \
-	JLT  after                      \
-	SUBQ $r, R14                    \
-	EACH(ZERO)                      \
-	MOVQ SI, AX                     \
-	MOVQ BX, DX                     \
-	MOVQ k+8(FP), CX                \
+	CMPQ R14, $r                  \
+	JLT  after                    \
+	SUBQ $r, R14                  \
+	EACH(ZERO)                    \
+	CMPB accumulate+16(FP), $0    \
+	JEQ  begun                    \
+	ROWOFC                        \
+	MOVQ DI, DX                   \
+	EACH(OLD)                     \
+begun: \
+	MOVQ SI, AX                   \
+	MOVQ BX, DX                   \
+	MOVQ k+8(FP), CX              \
 step: \
-	LOAD                            \
-	EACH(MADD)                      \
-	ADDQ R12, AX                    \
-	ADDQ R13, DX                    \
-	DECQ CX                         \
-	JNZ  step                       \
-	LEAQ (SI)(R8*r), SI             \
-	MOVQ ldc+80(FP), CX             \
-	SHLQ $2, CX                     \
-	FINISH                          \
-	CMPL alpha+16(FP), $0x3f800000  \ // times 1 changes nothing
-	JEQ  scaled                     \
-	EACH(SCALE)                     \
-scaled: \
-	TESTL $0x7fffffff, beta+64(FP)  \ // either zero
-	JZ   store                      \
-	MOVQ DI, DX                     \
-	EACH(OLD)                       \
-store: \
-	EACH(STORE)                     \
+	LOAD                          \
+	EACH(MADD)                    \
+	ADDQ R12, AX                  \
+	ADDQ R13, DX                  \
+	DECQ CX                       \
+	JNZ  step                     \
+	LEAQ (SI)(R8*r), SI           \
+	ROWOFC                        \
+	EACH(STORE)                   \
 	JMP  block
+
+#define ROWOFC \
+	MASK                          \
+	MOVQ ldc+72(FP), CX           \
+	SHLQ $2, CX
 
 // ARGUMENTS fills the registers that keep their meaning throughout, but for R15.
 #define ARGUMENTS \
@@ -81,8 +79,8 @@ store: \
 	MOVQ aStep+40(FP), R12 \
 	MOVQ b+48(FP), BX      \
 	MOVQ ldb+56(FP), R13   \
-	MOVQ c+72(FP), DI      \
-	MOVQ last+88(FP), CX   \
+	MOVQ c+64(FP), DI      \
+	MOVQ last+80(FP), CX   \
 	SHLQ $2, R8            \
 	SHLQ $2, R12           \
 	SHLQ $2, R13           \

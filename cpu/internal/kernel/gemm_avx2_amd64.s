@@ -5,8 +5,8 @@
 // a broadcast use all sixteen.
 //
 //	Y0-Y11   sums, row after row
-//	Y12-Y14  row l of the B panel; then alpha in Y12, beta in Y13, the mask in Y14
-//	Y15      mask of the last register of B, then broadcast element of A; then the old C
+//	Y12-Y14  row l of the B panel
+//	Y15      mask of the last register, or broadcast element of A
 
 #define MASKED(at, y) VMOVUPS (R15), Y15; VMASKMOVPS at(DX), Y15, y
 #define LOAD1 MASKED(0, Y12)
@@ -21,19 +21,13 @@
 #define MADD2(a, c0, c1) MADD1(a, c0); VFMADD231PS Y13, Y15, c1
 #define MADD3(a, c0, c1, c2) MADD2(a, c0, c1); VFMADD231PS Y14, Y15, c2
 
-#define FINISH VBROADCASTSS alpha+16(FP), Y12; VBROADCASTSS beta+64(FP), Y13; VMOVUPS (R15), Y14
-
-#define SCALE1(a, c0) VMULPS c0, Y12, c0
-#define SCALE2(a, c0, c1) SCALE1(a, c0); VMULPS c1, Y12, c1
-#define SCALE3(a, c0, c1, c2) SCALE2(a, c0, c1); VMULPS c2, Y12, c2
-
-#define OLD(at, c) VFMADD231PS at(DX), Y13, c
-#define OLDLAST(at, c) VMASKMOVPS at(DX), Y14, Y15; VFMADD231PS Y15, Y13, c; ADDQ CX, DX
+#define MASK VMOVUPS (R15), Y15
+#define OLDLAST(at, c) VMASKMOVPS at(DX), Y15, c; ADDQ CX, DX
 #define OLD1(a, c0) OLDLAST(0, c0)
-#define OLD2(a, c0, c1) OLD(0, c0); OLDLAST(32, c1)
-#define OLD3(a, c0, c1, c2) OLD(0, c0); OLD(32, c1); OLDLAST(64, c2)
+#define OLD2(a, c0, c1) VMOVUPS (DX), c0; OLDLAST(32, c1)
+#define OLD3(a, c0, c1, c2) VMOVUPS (DX), c0; VMOVUPS 32(DX), c1; OLDLAST(64, c2)
 
-#define STORELAST(at, c) VMASKMOVPS c, Y14, at(DI); ADDQ CX, DI
+#define STORELAST(at, c) VMASKMOVPS c, Y15, at(DI); ADDQ CX, DI
 #define STORE1(a, c0) STORELAST(0, c0)
 #define STORE2(a, c0, c1) VMOVUPS c0, (DI); STORELAST(32, c1)
 #define STORE3(a, c0, c1, c2) VMOVUPS c0, (DI); VMOVUPS c1, 32(DI); STORELAST(64, c2)
@@ -51,23 +45,23 @@
 #define EACH2x3(DO) EACH1x3(DO); DO(A1, Y3, Y4, Y5)
 #define EACH4x3(DO) EACH2x3(DO); DO(A2, Y6, Y7, Y8); DO(A3, Y9, Y10, Y11)
 
-#define PANEL(EACH4, EACH2, EACH1, ZERO, LOAD, MADD, SCALE, OLD, STORE) \
+#define PANEL(EACH4, EACH2, EACH1, ZERO, OLD, LOAD, MADD, STORE) \
 	ARGUMENTS                    \
 	LEAQ ·prefixMask+32(SB), R15 \
 	SHLQ $2, CX                  \
 	SUBQ CX, R15                 \
-	BLOCKS(4, EACH4, ZERO, LOAD, MADD, SCALE, OLD, STORE, block4, step4, scaled4, store4, block2) \
-	BLOCKS(2, EACH2, ZERO, LOAD, MADD, SCALE, OLD, STORE, block2, step2, scaled2, store2, block1) \
-	BLOCKS(1, EACH1, ZERO, LOAD, MADD, SCALE, OLD, STORE, block1, step1, scaled1, store1, done)   \
+	BLOCKS(4, EACH4, ZERO, OLD, LOAD, MADD, STORE, block4, begun4, step4, block2) \
+	BLOCKS(2, EACH2, ZERO, OLD, LOAD, MADD, STORE, block2, begun2, step2, block1) \
+	BLOCKS(1, EACH1, ZERO, OLD, LOAD, MADD, STORE, block1, begun1, step1, done) \
 done: \
 	VZEROUPPER                   \
 	RET
 
-TEXT ·gemmPanel1AVX2(SB), NOSPLIT, $0-96
-	PANEL(EACH4x1, EACH2x1, EACH1x1, ZERO1, LOAD1, MADD1, SCALE1, OLD1, STORE1)
+TEXT ·gemmPanel1AVX2(SB), NOSPLIT, $0-88
+	PANEL(EACH4x1, EACH2x1, EACH1x1, ZERO1, OLD1, LOAD1, MADD1, STORE1)
 
-TEXT ·gemmPanel2AVX2(SB), NOSPLIT, $0-96
-	PANEL(EACH4x2, EACH2x2, EACH1x2, ZERO2, LOAD2, MADD2, SCALE2, OLD2, STORE2)
+TEXT ·gemmPanel2AVX2(SB), NOSPLIT, $0-88
+	PANEL(EACH4x2, EACH2x2, EACH1x2, ZERO2, OLD2, LOAD2, MADD2, STORE2)
 
-TEXT ·gemmPanel3AVX2(SB), NOSPLIT, $0-96
-	PANEL(EACH4x3, EACH2x3, EACH1x3, ZERO3, LOAD3, MADD3, SCALE3, OLD3, STORE3)
+TEXT ·gemmPanel3AVX2(SB), NOSPLIT, $0-88
+	PANEL(EACH4x3, EACH2x3, EACH1x3, ZERO3, OLD3, LOAD3, MADD3, STORE3)

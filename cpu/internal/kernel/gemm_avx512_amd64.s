@@ -6,8 +6,8 @@
 // latency of four.
 //
 //	Z0-Z23   sums, row after row
-//	Z24-Z26  row l of the B panel; then alpha in Z24, beta in Z25
-//	Z27      broadcast element of A; then the old C
+//	Z24-Z26  row l of the B panel
+//	Z27      broadcast element of A
 //	K1       mask of the last register
 
 #define LOAD1 VMOVUPS.Z (DX), K1, Z24
@@ -22,17 +22,11 @@
 #define MADD2(a, c0, c1) MADD1(a, c0); VFMADD231PS Z25, Z27, c1
 #define MADD3(a, c0, c1, c2) MADD2(a, c0, c1); VFMADD231PS Z26, Z27, c2
 
-#define FINISH VBROADCASTSS alpha+16(FP), Z24; VBROADCASTSS beta+64(FP), Z25
-
-#define SCALE1(a, c0) VMULPS c0, Z24, c0
-#define SCALE2(a, c0, c1) SCALE1(a, c0); VMULPS c1, Z24, c1
-#define SCALE3(a, c0, c1, c2) SCALE2(a, c0, c1); VMULPS c2, Z24, c2
-
-#define OLD(at, c) VFMADD231PS at(DX), Z25, c
-#define OLDLAST(at, c) VMOVUPS.Z at(DX), K1, Z27; VFMADD231PS Z27, Z25, c; ADDQ CX, DX
+#define MASK
+#define OLDLAST(at, c) VMOVUPS.Z at(DX), K1, c; ADDQ CX, DX
 #define OLD1(a, c0) OLDLAST(0, c0)
-#define OLD2(a, c0, c1) OLD(0, c0); OLDLAST(64, c1)
-#define OLD3(a, c0, c1, c2) OLD(0, c0); OLD(64, c1); OLDLAST(128, c2)
+#define OLD2(a, c0, c1) VMOVUPS (DX), c0; OLDLAST(64, c1)
+#define OLD3(a, c0, c1, c2) VMOVUPS (DX), c0; VMOVUPS 64(DX), c1; OLDLAST(128, c2)
 
 #define STORELAST(at, c) VMOVUPS c, K1, at(DI); ADDQ CX, DI
 #define STORE1(a, c0) STORELAST(0, c0)
@@ -55,25 +49,25 @@
 #define EACH4x3(DO) EACH2x3(DO); DO(A2, Z6, Z7, Z8); DO(A3, Z9, Z10, Z11)
 #define EACH8x3(DO) EACH4x3(DO); DO(A4, Z12, Z13, Z14); DO(A5, Z15, Z16, Z17); DO(A6, Z18, Z19, Z20); DO(A7, Z21, Z22, Z23)
 
-#define PANEL(EACH8, EACH4, EACH2, EACH1, ZERO, LOAD, MADD, SCALE, OLD, STORE) \
+#define PANEL(EACH8, EACH4, EACH2, EACH1, ZERO, OLD, LOAD, MADD, STORE) \
 	ARGUMENTS                \
 	MOVL $1, AX              \
 	SHLL CX, AX              \
 	DECL AX                  \
 	KMOVW AX, K1             \
-	BLOCKS(8, EACH8, ZERO, LOAD, MADD, SCALE, OLD, STORE, block8, step8, scaled8, store8, block4) \
-	BLOCKS(4, EACH4, ZERO, LOAD, MADD, SCALE, OLD, STORE, block4, step4, scaled4, store4, block2) \
-	BLOCKS(2, EACH2, ZERO, LOAD, MADD, SCALE, OLD, STORE, block2, step2, scaled2, store2, block1) \
-	BLOCKS(1, EACH1, ZERO, LOAD, MADD, SCALE, OLD, STORE, block1, step1, scaled1, store1, done)   \
+	BLOCKS(8, EACH8, ZERO, OLD, LOAD, MADD, STORE, block8, begun8, step8, block4) \
+	BLOCKS(4, EACH4, ZERO, OLD, LOAD, MADD, STORE, block4, begun4, step4, block2) \
+	BLOCKS(2, EACH2, ZERO, OLD, LOAD, MADD, STORE, block2, begun2, step2, block1) \
+	BLOCKS(1, EACH1, ZERO, OLD, LOAD, MADD, STORE, block1, begun1, step1, done) \
 done: \
 	VZEROUPPER               \
 	RET
 
-TEXT ·gemmPanel1AVX512(SB), NOSPLIT, $0-96
-	PANEL(EACH8x1, EACH4x1, EACH2x1, EACH1x1, ZERO1, LOAD1, MADD1, SCALE1, OLD1, STORE1)
+TEXT ·gemmPanel1AVX512(SB), NOSPLIT, $0-88
+	PANEL(EACH8x1, EACH4x1, EACH2x1, EACH1x1, ZERO1, OLD1, LOAD1, MADD1, STORE1)
 
-TEXT ·gemmPanel2AVX512(SB), NOSPLIT, $0-96
-	PANEL(EACH8x2, EACH4x2, EACH2x2, EACH1x2, ZERO2, LOAD2, MADD2, SCALE2, OLD2, STORE2)
+TEXT ·gemmPanel2AVX512(SB), NOSPLIT, $0-88
+	PANEL(EACH8x2, EACH4x2, EACH2x2, EACH1x2, ZERO2, OLD2, LOAD2, MADD2, STORE2)
 
-TEXT ·gemmPanel3AVX512(SB), NOSPLIT, $0-96
-	PANEL(EACH8x3, EACH4x3, EACH2x3, EACH1x3, ZERO3, LOAD3, MADD3, SCALE3, OLD3, STORE3)
+TEXT ·gemmPanel3AVX512(SB), NOSPLIT, $0-88
+	PANEL(EACH8x3, EACH4x3, EACH2x3, EACH1x3, ZERO3, OLD3, LOAD3, MADD3, STORE3)

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -12,24 +13,22 @@ import (
 type multiplication struct {
 	transA, transB bool
 	m, n, k        int
-	alpha, beta    float32
+	accumulate     bool
 	a, b, c        []float32
 	lda, ldb, ldc  int
 }
 
 func (p multiplication) by(q product, c []float32) {
-	q.gemm(p.transA, p.transB, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, c, p.ldc)
+	q.gemm(p.transA, p.transB, p.m, p.n, p.k, p.a, p.lda, p.b, p.ldb, p.accumulate, c, p.ldc)
 }
 
 func drawMultiplication(t *rapid.T, arenas [3]*arena, values kind) multiplication {
 	size := rapid.OneOf(rapid.IntRange(1, 10), rapid.IntRange(15, 34), rapid.IntRange(47, 70))
 	gap := rapid.SampledFrom([]int{0, 0, 1, 5})
-	factor := rapid.SampledFrom([]float32{0, 1, 1, -1, 0.37})
 	p := multiplication{
 		transA: rapid.Bool().Draw(t, "transA"), transB: rapid.Bool().Draw(t, "transB"),
 		m: size.Draw(t, "m"), n: size.Draw(t, "n"), k: size.Draw(t, "k"),
-		alpha: factor.Filter(func(x float32) bool { return x != 0 }).Draw(t, "alpha"),
-		beta:  factor.Draw(t, "beta"),
+		accumulate: rapid.Bool().Draw(t, "accumulate"),
 	}
 	matrix := func(a *arena, rows, cols int, transposed bool) ([]float32, int) {
 		if transposed {
@@ -45,7 +44,7 @@ func drawMultiplication(t *rapid.T, arenas [3]*arena, values kind) multiplicatio
 	for _, x := range [][]float32{p.a, p.b, p.c} {
 		fill(x, r, values)
 	}
-	if p.beta == 0 {
+	if !p.accumulate {
 		for i := range p.m {
 			p.c[i*p.ldc] = float32(math.NaN()) // must be overwritten
 		}
@@ -72,12 +71,11 @@ func TestGemmChain(t *testing.T) {
 			for i := range p.m {
 				for j := range p.n {
 					var sum float32
+					if p.accumulate {
+						sum = p.c[i*p.ldc+j]
+					}
 					for l := range p.k {
 						sum = fma32(at(p.a, p.lda, i, l, p.transA), at(p.b, p.ldb, l, j, p.transB), sum)
-					}
-					sum *= p.alpha
-					if p.beta != 0 {
-						sum = fma32(p.beta, p.c[i*p.ldc+j], sum)
 					}
 					want[i*p.ldc+j] = sum
 				}
@@ -85,6 +83,42 @@ func TestGemmChain(t *testing.T) {
 			p.by(tb.product, p.c)
 			wantSame(t, "c", p.c, want)
 		}))
+	}
+}
+
+// TestGemmBlocks checks products of more than one block against the same chains of one block each.
+func TestGemmBlocks(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, tb := range fast(t) {
+		for _, s := range [][3]int{{3, 300, 1300}, {300, 60, 513}, {16, 257, 1024}, {258, 49, 20}, {17, 97, 512}} {
+			m, n, k := s[0], s[1], s[2]
+			a, b := make([]float32, m*k), make([]float32, k*n)
+			fill(a, r, normal)
+			fill(b, r, normal)
+			want := make([]float32, m*n)
+			for i := range m {
+				for j := range n {
+					for l := range k {
+						want[i*n+j] = fma32(a[i*k+l], b[l*n+j], want[i*n+j])
+					}
+				}
+			}
+			across, down := make([]float32, m*k), make([]float32, k*n)
+			transposePlain(across, m, a, k, m, k)
+			transposePlain(down, k, b, n, k, n)
+			for _, trans := range [][2]bool{{false, false}, {false, true}, {true, false}, {true, true}} {
+				c := make([]float32, m*n)
+				p := multiplication{transA: trans[0], transB: trans[1], m: m, n: n, k: k, a: a, lda: k, b: b, ldb: n, ldc: n}
+				if p.transA {
+					p.a, p.lda = across, m
+				}
+				if p.transB {
+					p.b, p.ldb = down, k
+				}
+				p.by(tb.product, c)
+				wantSame(t, fmt.Sprintf("%s: %v of %v", tb.name, trans, s), c, want)
+			}
+		}
 	}
 }
 
@@ -154,9 +188,8 @@ func TestGemm(t *testing.T) {
 						term := float64(at(p.a, p.lda, i, l, p.transA)) * float64(at(p.b, p.ldb, l, j, p.transB))
 						want, magnitude = want+term, magnitude+math.Abs(term)
 					}
-					want, magnitude = float64(p.alpha)*want, math.Abs(float64(p.alpha))*magnitude
-					if p.beta != 0 {
-						old := float64(p.beta) * float64(p.c[i*p.ldc+j])
+					if p.accumulate {
+						old := float64(p.c[i*p.ldc+j])
 						want, magnitude = want+old, magnitude+math.Abs(old)
 					}
 					bound := float64(p.k+4) * 0x1p-24 * magnitude
@@ -169,24 +202,24 @@ func TestGemm(t *testing.T) {
 	}
 }
 
-// TestGemmEmpty: without steps or with alpha = 0, C is only scaled.
+// TestGemmEmpty: a product of no steps is 0.
 func TestGemmEmpty(t *testing.T) {
 	nan := float32(math.NaN())
 	c := []float32{2, 3, nan, 4, 5}
-	Gemm(false, false, 2, 2, 0, 1, nil, 1, nil, 2, 0.5, c, 3)
-	wantSame(t, "k = 0", c, []float32{1, 1.5, nan, 2, 2.5})
-	Gemm(false, false, 2, 2, 1, 0, []float32{nan, nan}, 1, []float32{nan, nan}, 2, 0, c, 3)
-	wantSame(t, "alpha = 0", c, []float32{0, 0, nan, 0, 0})
-	Gemm(true, true, 0, 7, 3, 1, nil, 1, make([]float32, 21), 3, 0, nil, 7)
+	Gemm(false, false, 2, 2, 0, nil, 1, nil, 2, true, c, 3)
+	wantSame(t, "accumulated", c, []float32{2, 3, nan, 4, 5})
+	Gemm(false, false, 2, 2, 0, nil, 1, nil, 2, false, c, 3)
+	wantSame(t, "overwritten", c, []float32{0, 0, nan, 0, 0})
+	Gemm(true, true, 0, 7, 3, nil, 1, make([]float32, 21), 3, false, nil, 7)
 }
 
 func TestGemmChecksArguments(t *testing.T) {
 	x := make([]float32, 6)
 	for want, call := range map[string]func(){
-		"kernel: Gemm: len(a) is 6, want at least 7":     func() { Gemm(false, false, 2, 1, 3, 1, x, 4, x, 1, 0, x, 1) },
-		"kernel: Gemm: ldb is 2, want at least 3":        func() { Gemm(false, true, 2, 2, 3, 1, x, 3, x, 2, 0, x, 2) },
-		"kernel: Gemm: rows of a is -1, want at least 0": func() { Gemm(false, false, -1, 1, 1, 1, x, 1, x, 1, 0, x, 1) },
-		"kernel: Gemm: len(c) is 3, want at least 4":     func() { Gemm(false, false, 2, 2, 3, 1, x, 3, x, 2, 0, x[:3], 2) },
+		"kernel: Gemm: len(a) is 6, want at least 7":     func() { Gemm(false, false, 2, 1, 3, x, 4, x, 1, false, x, 1) },
+		"kernel: Gemm: ldb is 2, want at least 3":        func() { Gemm(false, true, 2, 2, 3, x, 3, x, 2, false, x, 2) },
+		"kernel: Gemm: rows of a is -1, want at least 0": func() { Gemm(false, false, -1, 1, 1, x, 1, x, 1, false, x, 1) },
+		"kernel: Gemm: len(c) is 3, want at least 4":     func() { Gemm(false, false, 2, 2, 3, x, 3, x, 2, false, x[:3], 2) },
 	} {
 		func() {
 			defer func() {

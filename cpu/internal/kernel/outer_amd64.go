@@ -4,19 +4,19 @@ import "math"
 
 // outer adds up to two registers of columns, the last with last columns in use: outer_amd64.h. Strides are in elements;
 // m and k are at least 1.
-type outer func(m, k int, x, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
+type outer func(m, k int, x *float32, ldx int, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
 
 //go:noescape
-func addOuter1AVX2(m, k int, x, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
+func addOuter1AVX2(m, k int, x *float32, ldx int, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
 
 //go:noescape
-func addOuter2AVX2(m, k int, x, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
+func addOuter2AVX2(m, k int, x *float32, ldx int, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
 
 //go:noescape
-func addOuter1AVX512(m, k int, x, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
+func addOuter1AVX512(m, k int, x *float32, ldx int, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
 
 //go:noescape
-func addOuter2AVX512(m, k int, x, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
+func addOuter2AVX512(m, k int, x *float32, ldx int, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
 
 func addOuterAVX2(sum []int32, x []float32, m int, y []float32, n, k int, grid float32) {
 	addOuterByPanels([2]outer{addOuter1AVX2, addOuter2AVX2}, 8, sum, x, m, y, n, k, grid)
@@ -26,13 +26,55 @@ func addOuterAVX512(sum []int32, x []float32, m int, y []float32, n, k int, grid
 	addOuterByPanels([2]outer{addOuter1AVX512, addOuter2AVX512}, 16, sum, x, m, y, n, k, grid)
 }
 
+// Wide sums are computed from copies of x and y, in strips of strip elements of x and panels of y. So the pairs of a
+// block follow each other in the first-level cache, where pairs of whole rows are pages apart.
+const (
+	strip    = 16
+	wideSums = 1 << 18 // from this many elements of a sum on
+)
+
 func addOuterByPanels(panels [2]outer, register int, sum []int32, x []float32, m int, y []float32, n, k int, grid float32) {
 	magic := 1.5 * (1 << 23) * grid
 	start := int32(-uint32(k) * math.Float32bits(magic)) // each product adds the bits of magic
+	copies := m >= strip && n >= 2*register && m*n >= wideSums
+	rows, ldx, ldy := m, m, n
+	var panel []float32
+	if copies {
+		s := borrow(k * (m + 2*register))
+		defer s.giveBack()
+		panel = s.floats[k*m:]
+		x = strips(s.floats[:k*m], x, m, k)
+		rows = strip
+	}
 	for j := 0; j < n; {
 		width := min(n-j, 2*register)
 		registers := (width + register - 1) / register
-		panels[registers-1](m, k, &x[0], &y[j], n, &sum[j], n, width-(registers-1)*register, magic, start)
+		yj := y[j:]
+		if copies {
+			for l := range k {
+				copy(panel[l*width:], y[l*n+j:][:width])
+			}
+			yj, ldy = panel, width
+		}
+		for i := 0; i < m; i += rows {
+			height := min(rows, m-i)
+			xi := x[i:]
+			if copies {
+				xi, ldx = x[i*k:], height
+			}
+			panels[registers-1](height, k, &xi[0], ldx, &yj[0], ldy, &sum[i*n+j], n, width-(registers-1)*register, magic, start)
+		}
 		j += width
 	}
+}
+
+// strips copies k rows of m elements as strips, one after another, of k rows of strip elements.
+func strips(dst, x []float32, m, k int) []float32 {
+	for i := 0; i < m; i += strip {
+		width := min(strip, m-i)
+		for l := range k {
+			copy(dst[i*k+l*width:], x[l*m+i:][:width])
+		}
+	}
+	return dst
 }

@@ -15,20 +15,23 @@
 //
 // The frame, with strides and last (the columns in the last register) in elements:
 //
-//	(m, k int, x, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
+//	(m, k int, x *float32, ldx int, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
 
 // BLOCKS adds blocks of r rows while there are as many, then goes on to the label after. EACH applies a
 // macro to every row of sums in a block:
 //
+//	FETCH  asks for the old sum, which may be far away
 //	START  starts the sums
 //	MADD   adds the row's rounded products with the registers that LOAD filled from y
 //	OLD    adds the old sum
 //	STORE  writes the sum; after every OLD of the block, since a masked store holds up loads behind it
-#define BLOCKS(r, EACH, START, LOAD, MADD, OLD, STORE, block, step, after) \
+#define BLOCKS(r, EACH, FETCH, START, LOAD, MADD, OLD, STORE, block, step, after) \
 block: \
 	CMPQ R14, $r         \
 	JLT  after           \
 	SUBQ $r, R14         \
+	MOVQ DI, DX          \
+	EACH(FETCH)          \
 	EACH(START)          \
 	MOVQ SI, AX          \
 	MOVQ BX, DX          \
@@ -49,13 +52,13 @@ step: \
 // ARGUMENTS fills the registers that keep their meaning throughout, but for R15.
 #define ARGUMENTS \
 	MOVQ m+0(FP), R14     \
-	MOVQ R14, R12         \
 	MOVQ x+16(FP), SI     \
-	MOVQ y+24(FP), BX     \
-	MOVQ ldy+32(FP), R13  \
-	MOVQ sum+40(FP), DI   \
-	MOVQ lds+48(FP), R9   \
-	MOVQ last+56(FP), CX  \
+	MOVQ ldx+24(FP), R12  \
+	MOVQ y+32(FP), BX     \
+	MOVQ ldy+40(FP), R13  \
+	MOVQ sum+48(FP), DI   \
+	MOVQ lds+56(FP), R9   \
+	MOVQ last+64(FP), CX  \
 	SHLQ $2, R12          \
 	SHLQ $2, R13          \
 	SHLQ $2, R9

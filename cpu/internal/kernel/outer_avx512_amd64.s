@@ -14,6 +14,9 @@
 #define LOAD1 VMOVUPS.Z (DX), K1, Z8
 #define LOAD2 VMOVUPS (DX), Z8; VMOVUPS.Z 64(DX), K1, Z9
 
+#define FETCH1(a, c0) PREFETCHT0 (DX); ADDQ R9, DX
+#define FETCH2(a, c0, c1) PREFETCHT0 (DX); PREFETCHT0 64(DX); ADDQ R9, DX
+
 #define START1(a, c0) VMOVDQA32 Z13, c0
 #define START2(a, c0, c1) VMOVDQA32 Z13, c0; VMOVDQA32 Z13, c1
 
@@ -36,22 +39,22 @@
 #define EACH1x2(DO) DO(0(AX), Z0, Z1)
 #define EACH4x2(DO) EACH1x2(DO); DO(4(AX), Z2, Z3); DO(8(AX), Z4, Z5); DO(12(AX), Z6, Z7)
 
-#define PANEL(EACH4, EACH1, START, LOAD, MADD, OLD, STORE) \
+#define PANEL(EACH4, EACH1, FETCH, START, LOAD, MADD, OLD, STORE) \
 	ARGUMENTS                        \
 	MOVL $1, AX                      \
 	SHLL CX, AX                      \
 	DECL AX                          \
 	KMOVW AX, K1                     \
-	VBROADCASTSS magic+64(FP), Z12   \
-	VPBROADCASTD start+68(FP), Z13   \
-	BLOCKS(4, EACH4, START, LOAD, MADD, OLD, STORE, block4, step4, block1) \
-	BLOCKS(1, EACH1, START, LOAD, MADD, OLD, STORE, block1, step1, done)   \
+	VBROADCASTSS magic+72(FP), Z12   \
+	VPBROADCASTD start+76(FP), Z13   \
+	BLOCKS(4, EACH4, FETCH, START, LOAD, MADD, OLD, STORE, block4, step4, block1) \
+	BLOCKS(1, EACH1, FETCH, START, LOAD, MADD, OLD, STORE, block1, step1, done)   \
 done: \
 	VZEROUPPER                       \
 	RET
 
-TEXT ·addOuter1AVX512(SB), NOSPLIT, $0-72
-	PANEL(EACH4x1, EACH1x1, START1, LOAD1, MADD1, OLD1, STORE1)
+TEXT ·addOuter1AVX512(SB), NOSPLIT, $0-80
+	PANEL(EACH4x1, EACH1x1, FETCH1, START1, LOAD1, MADD1, OLD1, STORE1)
 
-TEXT ·addOuter2AVX512(SB), NOSPLIT, $0-72
-	PANEL(EACH4x2, EACH1x2, START2, LOAD2, MADD2, OLD2, STORE2)
+TEXT ·addOuter2AVX512(SB), NOSPLIT, $0-80
+	PANEL(EACH4x2, EACH1x2, FETCH2, START2, LOAD2, MADD2, OLD2, STORE2)

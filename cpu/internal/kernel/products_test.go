@@ -20,7 +20,7 @@ func TestProducts(t *testing.T) {
 			groups, m, n, k := rapid.IntRange(1, 4).Draw(t, "groups"), size("m"), size("n"), size("k")
 			groups = max(1, min(groups, arenaSize/4/max(m*n, m*k, k*n)))
 			transA, transB := rapid.Bool().Draw(t, "A transposed"), rapid.Bool().Draw(t, "B transposed")
-			beta := rapid.SampledFrom([]float32{0, 1}).Draw(t, "beta")
+			accumulate := rapid.Bool().Draw(t, "accumulate")
 			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 			atEnd := rapid.Bool().Draw(t, "at end")
 			a, b, c := arenas[0].slice(groups*m*k, atEnd), arenas[1].slice(groups*k*n, atEnd), arenas[2].slice(groups*m*n, atEnd)
@@ -36,9 +36,9 @@ func TestProducts(t *testing.T) {
 			}
 			want := append([]float32(nil), c...)
 			for g := range groups {
-				Gemm(transA, transB, m, n, k, 1, a[g*m*k:], lda, b[g*k*n:], ldb, beta, want[g*m*n:], n)
+				Gemm(transA, transB, m, n, k, a[g*m*k:], lda, b[g*k*n:], ldb, accumulate, want[g*m*n:], n)
 			}
-			Products(transA, transB, groups, m, n, k, a, b, beta, c)
+			Products(transA, transB, groups, m, n, k, a, b, accumulate, c)
 			wantSame(t, "Products", c, want)
 		}))
 	}
