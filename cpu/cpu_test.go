@@ -21,7 +21,7 @@ import (
 
 // suite returns the suite of the contract's checks for an engine.
 func suite(e func() engine.Engine) enginetest.Suite {
-	return enginetest.Suite{Engine: e, Inspect: cpu.Inspect, Tolerance: 2e-4, Short: long.Race}
+	return enginetest.Suite{Engine: e, Inspect: cpu.Inspect, Tolerance: 2e-4, Directed: true, Short: long.Race}
 }
 
 func compiled() engine.Engine { return cpu.New(cpu.Options{}) }

@@ -170,7 +170,7 @@ func (f fault) suite() enginetest.Suite {
 	return enginetest.Suite{
 		Engine:    func() engine.Engine { return faultyEngine{cpu.New(cpu.Options{}), f} },
 		Inspect:   func(r engine.Runs) enginetest.Inspector { return faultySums{cpu.Inspect(r.(faultyRuns).Runs), f} },
-		Tolerance: 2e-4, Short: true,
+		Tolerance: 2e-4, Directed: true, Short: true,
 	}
 }
 

@@ -45,6 +45,7 @@ type lowered struct {
 	forward, predicted []instruction
 	backward           []instruction
 	reductions         []compile.Reduction // RankOne, Materialised or OfRows
+	contributed        []compile.ID        // the buffers that RankOne and Materialised read, each once
 	rows               int                 // the number of rows of the largest table with an OfRows reduction
 	positions          [][]int32           // by Shared value: the position in its source of each element
 	filters            []filter
@@ -123,6 +124,12 @@ func lower(p *compile.Program) (*lowered, error) {
 	for _, r := range reductions {
 		if r.Rule == compile.OfRows {
 			l.rows = max(l.rows, r.N)
+			continue
+		}
+		for _, id := range compile.Kept([]compile.Reduction{r}) {
+			if !slices.Contains(l.contributed, id) {
+				l.contributed = append(l.contributed, id)
+			}
 		}
 	}
 	l.gradient = arena.Of(l.values, slices.Concat(l.forward, l.backward), compile.Kept(l.reductions), true)

@@ -145,7 +145,7 @@ func (b *microbatch) clipped(run *bound, data *engine.Data, samples []int32, cli
 				b.silence(s)
 			}
 		}
-		b.reduce(sum)
+		b.reduce(sum, sq)
 	}
 	return nil
 }

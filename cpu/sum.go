@@ -52,7 +52,7 @@ func newSum(l engine.Layout, widths []int) *sum {
 func (s *sum) begin(fine, clip float64) {
 	s.fine = fine
 	// At least engine.MostInInt32, since no contribution is above 2²² fine. Package engine derives the margin of 2⁻¹⁷.
-	s.most = int(math.MaxInt32 / (clip*(1+0x1p-17)/fine + 0.5))
+	s.most = int(math.MaxInt32 / (clip*(1+0x1p-17)/fine + 1))
 	if s.held > 0 { // by a step that failed
 		s.each(func(at span) { clear(s.units[at.from:at.to]) })
 		s.forget()

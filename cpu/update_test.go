@@ -163,16 +163,16 @@ func TestAFailedStepLeavesNothing(t *testing.T) {
 }
 
 // A sum holds exactly as many samples as can't overflow int32: each contributes at most the clipping norm, with a
-// margin of 2⁻¹⁷ for rounding errors and half a unit for the grid.
+// margin of 2⁻¹⁷ for rounding errors and a unit for the grid.
 func TestReserveHoldsWhatFits(t *testing.T) {
 	for _, c := range []struct {
 		fine, clip float64
 		most       int // by hand
 	}{
-		{0x1p-21, 1, 1023},      // 2³¹−1 over 2²¹ + 2⁴ + 0.5
-		{0x1p-21, 2, 511},       // over 2²² + 2⁵ + 0.5
-		{0x1p-21, 1.999, 512},   // over 4192238.8
-		{0x1p-10, 1, 2_096_112}, // over 1024.5078
+		{0x1p-21, 1, 1023},      // 2³¹−1 over 2²¹ + 2⁴ + 1
+		{0x1p-21, 2, 511},       // over 2²² + 2⁵ + 1
+		{0x1p-21, 1.999, 512},   // over 4192239.3
+		{0x1p-10, 1, 2_095_090}, // over 1025.0078
 	} {
 		s := newSum(engine.Layout{Offsets: []int{0}, Lengths: []int{2}, Size: 2}, nil)
 		s.begin(c.fine, c.clip)

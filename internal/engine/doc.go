@@ -29,8 +29,8 @@
 //
 // Bit for bit, on every engine: the minibatch ([Job.Minibatch]) and the normals ([Job.Normals]) of a step, which depend
 // on the key, a stream's name and a word's index and not on an engine's schedule; the layout of parameters ([Layout]);
-// the grids, the rounding of a given contribution, the release and its division ([Grid]); the clip factor of a given
-// squared norm ([ClipFactor]); the optimizer ([Optimizer.Update]).
+// the grids, the release and its division ([Grid]); the clip factor of a given squared norm ([ClipFactor]); the optimizer
+// ([Optimizer.Update]).
 //
 // Within a tolerance that each engine states, unless partial sums overflow: gradients of samples, their norms, outputs.
 //
@@ -44,9 +44,11 @@
 //     single precision stagnate after some 10⁶ squares: add partial sums in double). A parameter's gradient is measured
 //     as it is kept, whole or as two factors. Either's norm counts as infinite above 2⁶⁰, because single precision
 //     can't hold more. No norm comes from Gram matrices: if rows nearly cancel, it would be rounding error.
-//  3. The sample contributes to each coordinate once, the multiple of Fine nearest to a product ([Grid.Round]): of the
-//     clip factor f and the coordinate of g, or, if g is kept as two factors, x and δ, of an element of x and one of
-//     fδ, rounded to single precision. A sample with factor 0 contributes nothing, NaN or not.
+//  3. The sample contributes to each coordinate once, a multiple of Fine next to a product: of the clip factor f and the
+//     coordinate of g, or, if g is kept as two factors, x and δ, of an element of x and one of fδ, rounded to single
+//     precision. Which of the two next to it depends on the sample and on the parameters alone: the nearest, or the
+//     same side in all coordinates, by a coin that the sample's norm tosses, so that errors of many samples cancel. A
+//     sample with factor 0 contributes nothing, NaN or not.
 //  4. S is the sum of the batch's contributions, exactly.
 //
 // # Why the sum moves by at most C
@@ -55,15 +57,15 @@
 // same size, and one has an empty entry where the other has a sample. The size is public.
 //
 // By rules 1 and 4 the sums over two batches that differ by one sample differ by that sample's contributions. These are
-// within Fine/2 of the products of rule 3, in each of d coordinates ([Layout].Size), and so within √d·Fine/2 in norm.
+// within Fine of the products of rule 3, in each of d coordinates ([Layout].Size), and so within √d·Fine in norm.
 // The products' norm is at most c(1 + 2⁻¹⁷): f‖g‖ is at most c up to the errors of the norm (rule 2) and of the factor
-// and fδ, each of which single precision rounds once, by a relative 2⁻²⁴. Since c = (C − √d·Fine/2)/(1 + 2⁻¹⁶), a
+// and fδ, each of which single precision rounds once, by a relative 2⁻²⁴. Since c = (C − √d·Fine)/(1 + 2⁻¹⁶), a
 // sample moves S by less than C.
 //
 // These are relative errors. A product fδ that underflows has an additional error of up to 2⁻¹⁵⁰. It is multiplied by
 // an element of x, and the norm of x is at most 2⁶⁰ (rule 2), so that in norm this is at most 2⁻⁹⁰√d. The room that
-// 2⁻¹⁶ leaves above 2⁻¹⁷ is more: at least 2⁻⁵⁷, because C is at least 10⁻¹² and [Job.Check] keeps √d·Fine/2 below
-// C/16, and so √d below 2¹⁹. Up to the maximum clipping norm, 10¹², nothing overflows.
+// 2⁻¹⁶ leaves above 2⁻¹⁷ is more: at least 2⁻⁵⁷, because C is at least 10⁻¹² and [Job.Check] keeps √d·Fine below C/16,
+// and so √d below 2¹⁸. Up to the maximum clipping norm, 10¹², nothing overflows.
 //
 // # How engines add
 //

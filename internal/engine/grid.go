@@ -7,8 +7,8 @@ import "math"
 // exact in any order. A released sum is a multiple of Coarse. The package comment explains why.
 //
 // A contribution is at most 2²² Fine. So single precision can round it, without another rounding: a·b + 1.5·2²³ Fine,
-// fused, is that number of Fine above 1.5·2²³ Fine, whose bits count them. int32 holds the sum of [MostInInt32] of
-// them.
+// fused and in any direction, is that number of Fine above 1.5·2²³ Fine, whose bits count them. int32 holds the sum of
+// [MostInInt32] of them.
 type Grid struct {
 	Fine, Coarse float64
 }
@@ -28,12 +28,6 @@ func (m Mechanism) Grid(samples int) Grid {
 		g.Coarse = math.Max(g.Fine, floorPower(deviation)*0x1p-6)
 	}
 	return g
-}
-
-// Round returns the multiple of Fine nearest to a·b, ties to even: a sample's contribution to a coordinate. The product
-// isn't rounded before.
-func (g Grid) Round(a, b float32) float64 {
-	return math.RoundToEven(float64(a)*float64(b)/g.Fine) * g.Fine
 }
 
 // Release overwrites standard normals with the noisy mean gradient: for each coordinate the sum, a multiple of Fine,

@@ -17,14 +17,14 @@ func TestClipFactorBesideC(t *testing.T) {
 	}
 }
 
-// Rounding may move a contribution by exactly as much as the proof in the package comment allows, √d·Fine/2 of C/16,
+// Rounding may move a contribution by exactly as much as the proof in the package comment allows, √d·Fine of C/16,
 // and no more.
 func TestSumsAreRefusedWhereTheProofEnds(t *testing.T) {
 	m := Mechanism{ClippingNorm: 1}
-	if err := m.checkSums(0, 1<<36); err != nil { // Fine is 2⁻²¹
+	if err := m.checkSums(0, 1<<34); err != nil { // Fine is 2⁻²¹
 		t.Error(err)
 	}
-	if err := m.checkSums(0, 1<<36+1<<12); err == nil {
+	if err := m.checkSums(0, 1<<34+1<<12); err == nil {
 		t.Error("rounding may move a contribution by more than a sixteenth of C")
 	}
 }

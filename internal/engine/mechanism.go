@@ -27,7 +27,7 @@ func (m Mechanism) ClipTo(g Grid, d int) float64 {
 }
 
 // offset bounds how far rounding to the grid moves a contribution to d coordinates, in L2 norm.
-func (g Grid) offset(d int) float64 { return math.Sqrt(float64(d)) * g.Fine / 2 }
+func (g Grid) offset(d int) float64 { return math.Sqrt(float64(d)) * g.Fine }
 
 // NoiseDeviation returns the standard deviation of the noise in each coordinate, σ·C.
 func (m Mechanism) NoiseDeviation() float64 { return m.NoiseMultiplier * m.ClippingNorm }
@@ -64,7 +64,7 @@ func (m Mechanism) check() error {
 
 // checkSums refuses a job if rounding a contribution to the grid could move it by more than a sixteenth of C, and if
 // rounding its noise to the grid would change its variance by more than some thousandth. The former takes tens of
-// billions of parameters, or a noise multiplier above some 2⁴³/√parameters; the latter one below 2⁻¹⁸.
+// billions of parameters, or a noise multiplier above some 2⁴²/√parameters; the latter one below 2⁻¹⁸.
 func (m Mechanism) checkSums(samples, parameters int) error {
 	g, deviation := m.Grid(samples), m.NoiseDeviation()
 	if !(g.offset(parameters) <= m.ClippingNorm/16) { // NaN if noise is infinite

@@ -64,7 +64,7 @@ func (s Suite) compare(t TB, p *compile.Program, data *engine.Data, clip float64
 	if err := runs.Restore(0, engine.State{Step: graphStep, Params: j.Initial}); err != nil {
 		t.Fatal(err)
 	}
-	rounded := float64(data.Samples) * j.Mechanism.Grid(data.Samples).Fine / 2
+	rounded := float64(data.Samples) * j.Mechanism.Grid(data.Samples).Fine
 	sums, squared := s.clippedSum(t, runs, 0, allOf(data.Samples))
 	sum := split(p, sums)
 	for i, got := range squared {

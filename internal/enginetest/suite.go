@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/compile"
@@ -19,8 +20,18 @@ type Suite struct {
 	// magnitude of the whole gradient or output. In single precision 2e-4 allows for sums of thousands of terms in
 	// another order.
 	Tolerance float64
+	// Directed allows contributions on either side of their products, instead of the nearest alone.
+	Directed bool
 	// Short leaves out slow tests that repeat others with more cases: most random graphs, batch sizes and differences.
 	Short bool
+}
+
+// rounds reports whether got, in units of the fine grid, is an allowed rounding of exact.
+func (s Suite) rounds(got, exact float64) bool {
+	if s.Directed {
+		return got == math.Floor(exact) || got == math.Ceil(exact)
+	}
+	return got == math.RoundToEven(exact)
 }
 
 // Inspector shows a run's private intermediate results: sums before noise is added, and gradient norms. Production code

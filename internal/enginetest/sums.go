@@ -367,7 +367,7 @@ func clipping(t TB, s Suite) {
 						t.Errorf("%s: the squared norm of %v times %v is %v", name, v.x, v.y, squared[0])
 					}
 					want := 0.0
-					limit := (clip - math.Sqrt(float64(len(j.Initial)))*fine/2) / (1 + 0x1p-16)
+					limit := (clip - math.Sqrt(float64(len(j.Initial)))*fine) / (1 + 0x1p-16)
 					switch factor := limit / math.Sqrt(squared[0]); {
 					case !usable:
 					case norm <= limit:
@@ -375,8 +375,8 @@ func clipping(t TB, s Suite) {
 					case factor >= 0x1p-100:
 						want = v.x * float64(float32(factor)*float32(v.y)) // for a y that is 1 the factor, unrounded
 					}
-					if want = math.RoundToEven(want/fine) * fine; sum[0] != want {
-						t.Errorf("%s: clipped to %v, with noise %v, %v times %v contributes %v, want %v", name, clip, noise, v.x, v.y, sum[0], want)
+					if !s.rounds(sum[0]/fine, want/fine) {
+						t.Errorf("%s: clipped to %v, with noise %v, %v times %v contributes %v, want about %v", name, clip, noise, v.x, v.y, sum[0], want)
 					}
 				}
 				done()
@@ -408,8 +408,8 @@ func clippedVectors(t TB, s Suite) {
 				factor = float32(clipTo(j, samples) / norm)
 			}
 			for k, got := range split(p, sum)[0] {
-				if want := math.RoundToEven(float64(factor)*float64(x[k])/fine) * fine; got != want {
-					t.Errorf("%s: element %d of %v contributes %v, want %v", name, k, x, got, want)
+				if want := float64(factor) * float64(x[k]); !s.rounds(got/fine, want/fine) {
+					t.Errorf("%s: element %d of %v contributes %v, want about %v", name, k, x, got, want)
 				}
 			}
 		}
@@ -425,7 +425,8 @@ func floats64(v []float32) []float64 {
 	return out
 }
 
-// rounding checks that contributions are rounded to the nearest multiple of the fine grid, ties to even.
+// rounding checks that contributions are rounded to the nearest multiple of the fine grid, ties to even, or all of a
+// sample's to the same side, and that the two sides are equally frequent.
 func rounding(t TB, s Suite) {
 	quarters := []float64{-1001, -11, -10, -9, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 22, 4002, 4006, 1 << 22}
 	for name, p := range map[string]*compile.Program{
@@ -446,12 +447,52 @@ func rounding(t TB, s Suite) {
 			runs, done := s.start(t, p, data, j)
 			sum, _ := s.clippedSum(t, runs, 0, []int32{0})
 			for k, got := range split(p, sum)[0] {
-				if want := math.RoundToEven(quarters[k]/4) * fine; got != want {
+				if !s.rounds(got/fine, quarters[k]/4) {
 					t.Errorf("%s, noise %v: %v times the fine grid is rounded to %v", name, noise, quarters[k]/4, got/fine)
 				}
 			}
 			done()
 		}
+	}
+	if s.Directed {
+		sides(t, s)
+	}
+}
+
+// sides checks that all contributions of a sample are rounded to one side, and those of about half of all samples down.
+func sides(t TB, s Suite) {
+	const size, samples = 9, 400
+	p := product(t, size, 1)
+	data := RandomData(p, samples, 7)
+	for i := range samples {
+		data.Columns[1].Floats[i] = 1
+	}
+	j := plain(p, 100) // which clips nothing
+	fine := j.Mechanism.Grid(samples).Fine
+	runs, done := s.start(t, p, data, j)
+	defer done()
+	down := 0
+	for i := range samples {
+		sum, _ := s.clippedSum(t, runs, 0, []int32{int32(i)})
+		below, above := 0, 0
+		for k, got := range split(p, sum)[0] {
+			exact := float64(data.Columns[0].Floats[i*size+k])
+			switch {
+			case !(math.Abs(got-exact) < fine):
+				t.Errorf("element %d of sample %d contributes %v, which isn't beside %v", k, i, got, exact)
+			case got < exact:
+				below++
+			case got > exact:
+				above++
+			}
+		}
+		if below > 0 && above > 0 {
+			t.Errorf("of sample %d, %d elements are rounded down and %d up", i, below, above)
+		}
+		down += min(below, 1)
+	}
+	if down < samples/3 || down > samples*2/3 {
+		t.Errorf("%d of %d samples are rounded down", down, samples)
 	}
 }
 

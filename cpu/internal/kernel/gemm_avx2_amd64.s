@@ -1,11 +1,11 @@
 #include "textflag.h"
 #include "gemm_amd64.h"
 
-// Matrix product with AVX2 and FMA: see gemm_amd64.h. A block of 4×3 registers of sums, a row of B and
+// Matrix products and sums of outer products with AVX2 and FMA: see gemm_amd64.h. A block of 4×3 registers of sums, a row of B and
 // a broadcast use all sixteen.
 //
 //	Y0-Y11   sums, row after row
-//	Y12-Y14  row l of the B panel
+//	Y12-Y14  row l of the B panel; before and after the steps of an outer sum magic in Y12, the old C in Y13
 //	Y15      mask of the last register, or broadcast element of A
 
 #define MASKED(at, y) VMOVUPS (R15), Y15; VMASKMOVPS at(DX), Y15, y
@@ -45,23 +45,82 @@
 #define EACH2x3(DO) EACH1x3(DO); DO(A1, Y3, Y4, Y5)
 #define EACH4x3(DO) EACH2x3(DO); DO(A2, Y6, Y7, Y8); DO(A3, Y9, Y10, Y11)
 
-#define PANEL(EACH4, EACH2, EACH1, ZERO, OLD, LOAD, MADD, STORE) \
-	ARGUMENTS                    \
+#define MAGIC VBROADCASTSS magic+16(FP), Y12
+
+// An outer sum's functions keep the control register in control, and restore it at the end. No Go code runs meanwhile.
+#define KEEPROUNDING \
+	STMXCSR control-4(SP)    \
+	MOVL control-4(SP), AX   \
+	ANDL $~0x6000, AX        \
+	ORL  $0x2000, AX         \
+	MOVL AX, down-8(SP)      \
+	XORL $0x6000, AX         \
+	MOVL AX, up-12(SP)
+#define ROUNDDOWN LDMXCSR down-8(SP)
+#define ROUNDUP LDMXCSR up-12(SP)
+#define DOWN1 MADD1
+#define DOWN2 MADD2
+#define DOWN3 MADD3
+#define UP1 MADD1
+#define UP2 MADD2
+#define UP3 MADD3
+
+#define FETCH1(a, c0) PREFETCHT0 (DX); ADDQ CX, DX
+#define FETCH2(a, c0, c1) FETCH1(a, c0)
+#define FETCH3(a, c0, c1, c2) PREFETCHT0 64(DX); FETCH1(a, c0)
+
+#define START1(a, c0) VMOVAPS Y12, c0
+#define START2(a, c0, c1) START1(a, c0); VMOVAPS Y12, c1
+#define START3(a, c0, c1, c2) START2(a, c0, c1); VMOVAPS Y12, c2
+
+#define ADDTO(at, c) VPSUBD Y12, c, c; VPADDD at(DX), c, c
+#define ADDLAST(at, c) VPMASKMOVD at(DX), Y15, Y13; VPSUBD Y12, c, c; VPADDD Y13, c, c; ADDQ CX, DX
+#define ADD1(a, c0) ADDLAST(0, c0)
+#define ADD2(a, c0, c1) ADDTO(0, c0); ADDLAST(32, c1)
+#define ADD3(a, c0, c1, c2) ADDTO(0, c0); ADDTO(32, c1); ADDLAST(64, c2)
+
+#define PANEL(EACH4, EACH2, EACH1, BEGIN, RUN, END) \
 	LEAQ ·prefixMask+32(SB), R15 \
 	SHLQ $2, CX                  \
 	SUBQ CX, R15                 \
-	BLOCKS(4, EACH4, ZERO, OLD, LOAD, MADD, STORE, block4, begun4, step4, block2) \
-	BLOCKS(2, EACH2, ZERO, OLD, LOAD, MADD, STORE, block2, begun2, step2, block1) \
-	BLOCKS(1, EACH1, ZERO, OLD, LOAD, MADD, STORE, block1, begun1, step1, done) \
+	BLOCKS(4, EACH4, BEGIN, RUN, END, block4, begun4, step4, turn4, again4, through4, block2) \
+	BLOCKS(2, EACH2, BEGIN, RUN, END, block2, begun2, step2, turn2, again2, through2, block1) \
+	BLOCKS(1, EACH1, BEGIN, RUN, END, block1, begun1, step1, turn1, again1, through1, done) \
 done: \
-	VZEROUPPER                   \
-	RET
+	VZEROUPPER
 
 TEXT ·gemmPanel1AVX2(SB), NOSPLIT, $0-88
-	PANEL(EACH4x1, EACH2x1, EACH1x1, ZERO1, OLD1, LOAD1, MADD1, STORE1)
+	ARGUMENTS(a, aRow, aStep, b, ldb, c)
+	PANEL(EACH4x1, EACH2x1, EACH1x1, BEGIN1, RUN1, END1)
+	RET
+
+TEXT ·addOuter1AVX2(SB), NOSPLIT, $16-96
+	KEEPROUNDING
+	ARGUMENTS(x, xRow, xStep, y, ldy, sum)
+	PANEL(EACH4x1, EACH2x1, EACH1x1, BEGINOUTER1, RUNOUTER1, ENDOUTER1)
+	LDMXCSR control-4(SP)
+	RET
 
 TEXT ·gemmPanel2AVX2(SB), NOSPLIT, $0-88
-	PANEL(EACH4x2, EACH2x2, EACH1x2, ZERO2, OLD2, LOAD2, MADD2, STORE2)
+	ARGUMENTS(a, aRow, aStep, b, ldb, c)
+	PANEL(EACH4x2, EACH2x2, EACH1x2, BEGIN2, RUN2, END2)
+	RET
+
+TEXT ·addOuter2AVX2(SB), NOSPLIT, $16-96
+	KEEPROUNDING
+	ARGUMENTS(x, xRow, xStep, y, ldy, sum)
+	PANEL(EACH4x2, EACH2x2, EACH1x2, BEGINOUTER2, RUNOUTER2, ENDOUTER2)
+	LDMXCSR control-4(SP)
+	RET
 
 TEXT ·gemmPanel3AVX2(SB), NOSPLIT, $0-88
-	PANEL(EACH4x3, EACH2x3, EACH1x3, ZERO3, OLD3, LOAD3, MADD3, STORE3)
+	ARGUMENTS(a, aRow, aStep, b, ldb, c)
+	PANEL(EACH4x3, EACH2x3, EACH1x3, BEGIN3, RUN3, END3)
+	RET
+
+TEXT ·addOuter3AVX2(SB), NOSPLIT, $16-96
+	KEEPROUNDING
+	ARGUMENTS(x, xRow, xStep, y, ldy, sum)
+	PANEL(EACH4x3, EACH2x3, EACH1x3, BEGINOUTER3, RUNOUTER3, ENDOUTER3)
+	LDMXCSR control-4(SP)
+	RET

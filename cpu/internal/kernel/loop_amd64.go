@@ -41,10 +41,12 @@ func logAVX512(dst, a []float32)
 func dotAVX2(a, b []float32) float32
 func sumAVX2(a []float32) float32
 func maximumAVX2(a []float32) float32
+func maxAbsAVX2(a []float32) float32
 
 func dotAVX512(a, b []float32) float32
 func sumAVX512(a []float32) float32
 func maximumAVX512(a []float32) float32
+func maxAbsAVX512(a []float32) float32
 
 func largerAVX2(dst, a, b []float32)
 func smallerAVX2(dst, a, b []float32)

@@ -1,29 +1,33 @@
 package kernel
 
-import "math"
-
-// outer adds up to two registers of columns, the last with last columns in use: outer_amd64.h. Strides are in elements;
-// m and k are at least 1.
-type outer func(m, k int, x *float32, ldx int, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
+// outer adds up to three registers of columns, the last with last columns in use: gemm_amd64.h. Strides are in elements;
+// m is at least 1.
+type outer func(m, down int, magic float32, x *float32, xRow, xStep int, y *float32, ldy int, sum *int32, lds, last, up int)
 
 //go:noescape
-func addOuter1AVX2(m, k int, x *float32, ldx int, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
+func addOuter1AVX2(m, down int, magic float32, x *float32, xRow, xStep int, y *float32, ldy int, sum *int32, lds, last, up int)
 
 //go:noescape
-func addOuter2AVX2(m, k int, x *float32, ldx int, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
+func addOuter2AVX2(m, down int, magic float32, x *float32, xRow, xStep int, y *float32, ldy int, sum *int32, lds, last, up int)
 
 //go:noescape
-func addOuter1AVX512(m, k int, x *float32, ldx int, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
+func addOuter3AVX2(m, down int, magic float32, x *float32, xRow, xStep int, y *float32, ldy int, sum *int32, lds, last, up int)
 
 //go:noescape
-func addOuter2AVX512(m, k int, x *float32, ldx int, y *float32, ldy int, sum *int32, lds, last int, magic float32, start int32)
+func addOuter1AVX512(m, down int, magic float32, x *float32, xRow, xStep int, y *float32, ldy int, sum *int32, lds, last, up int)
 
-func addOuterAVX2(sum []int32, x []float32, m int, y []float32, n, k int, grid float32) {
-	addOuterByPanels([2]outer{addOuter1AVX2, addOuter2AVX2}, 8, sum, x, m, y, n, k, grid)
+//go:noescape
+func addOuter2AVX512(m, down int, magic float32, x *float32, xRow, xStep int, y *float32, ldy int, sum *int32, lds, last, up int)
+
+//go:noescape
+func addOuter3AVX512(m, down int, magic float32, x *float32, xRow, xStep int, y *float32, ldy int, sum *int32, lds, last, up int)
+
+func addOuterAVX2(sum []int32, x []float32, m int, y []float32, n, down, up int, grid float32) {
+	addOuterByPanels([3]outer{addOuter1AVX2, addOuter2AVX2, addOuter3AVX2}, 8, sum, x, m, y, n, down, up, grid)
 }
 
-func addOuterAVX512(sum []int32, x []float32, m int, y []float32, n, k int, grid float32) {
-	addOuterByPanels([2]outer{addOuter1AVX512, addOuter2AVX512}, 16, sum, x, m, y, n, k, grid)
+func addOuterAVX512(sum []int32, x []float32, m int, y []float32, n, down, up int, grid float32) {
+	addOuterByPanels([3]outer{addOuter1AVX512, addOuter2AVX512, addOuter3AVX512}, 16, sum, x, m, y, n, down, up, grid)
 }
 
 // Wide sums are computed from copies of x and y, in strips of strip elements of x and panels of y. So the pairs of a
@@ -33,21 +37,21 @@ const (
 	wideSums = 1 << 18 // from this many elements of a sum on
 )
 
-func addOuterByPanels(panels [2]outer, register int, sum []int32, x []float32, m int, y []float32, n, k int, grid float32) {
+func addOuterByPanels(panels [3]outer, register int, sum []int32, x []float32, m int, y []float32, n, down, up int, grid float32) {
 	magic := 1.5 * (1 << 23) * grid
-	start := int32(-uint32(k) * math.Float32bits(magic)) // each product adds the bits of magic
-	copies := m >= strip && n >= 2*register && m*n >= wideSums
+	k := down + up
+	copies := m*n >= wideSums && m >= strip && n >= strip
 	rows, ldx, ldy := m, m, n
 	var panel []float32
 	if copies {
-		s := borrow(k * (m + 2*register))
+		s := borrow(k * (m + len(panels)*register))
 		defer s.giveBack()
 		panel = s.floats[k*m:]
 		x = strips(s.floats[:k*m], x, m, k)
 		rows = strip
 	}
 	for j := 0; j < n; {
-		width := min(n-j, 2*register)
+		width := panelWidth(n-j, register)
 		registers := (width + register - 1) / register
 		yj := y[j:]
 		if copies {
@@ -57,12 +61,11 @@ func addOuterByPanels(panels [2]outer, register int, sum []int32, x []float32, m
 			yj, ldy = panel, width
 		}
 		for i := 0; i < m; i += rows {
-			height := min(rows, m-i)
-			xi := x[i:]
+			height, xi := min(rows, m-i), x[i:]
 			if copies {
 				xi, ldx = x[i*k:], height
 			}
-			panels[registers-1](height, k, &xi[0], ldx, &yj[0], ldy, &sum[i*n+j], n, width-(registers-1)*register, magic, start)
+			panels[registers-1](height, down, magic, &xi[0], 1, ldx, &yj[0], ldy, &sum[i*n+j], n, width-(registers-1)*register, up)
 		}
 		j += width
 	}

@@ -88,3 +88,12 @@ func maximumPlain(a []float32) float32 {
 	}
 	return largest
 }
+
+// maxAbsPlain returns the largest magnitude, NaN if any element is NaN, and 0 for no elements.
+func maxAbsPlain(a []float32) float32 {
+	largest := uint32(0)
+	for _, x := range a {
+		largest = max(largest, math.Float32bits(x)&^(1<<31))
+	}
+	return math.Float32frombits(largest)
+}

@@ -139,3 +139,37 @@ fold:
 number:
 	MOVSS X0, ret+24(FP)
 	RET
+
+// func maxAbsAVX2(a []float32) float32
+//
+// Twice the bits of a number, which leaves out its sign, order magnitudes as integers.
+TEXT ·maxAbsAVX2(SB), NOSPLIT, $0-28
+	MOVQ a_base+0(FP), SI
+	MOVQ a_len+8(FP), CX
+	VPXOR Y0, Y0, Y0
+	SUBQ $8, CX
+	JLT  tail
+
+whole:
+	VMOVDQU (SI), Y1
+	VPADDD Y1, Y1, Y1
+	VPMAXUD Y1, Y0, Y0
+	ADDQ $32, SI
+	SUBQ $8, CX
+	JGE  whole
+
+tail:
+	LEAQ ·prefixMask+32(SB), R8
+	ADDQ $8, CX
+	SHLQ $2, CX
+	SUBQ CX, R8
+	VMOVDQU (R8), Y15
+	VPMASKMOVD (SI), Y15, Y1
+	VPADDD Y1, Y1, Y1
+	VPMAXUD Y1, Y0, Y0
+	FOLD(VPMAXUD)
+	VZEROUPPER
+	MOVL X0, AX
+	SHRL $1, AX
+	MOVL AX, ret+24(FP)
+	RET

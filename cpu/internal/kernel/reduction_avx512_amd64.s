@@ -121,3 +121,39 @@ fold:
 number:
 	MOVSS X0, ret+24(FP)
 	RET
+
+// func maxAbsAVX512(a []float32) float32
+//
+// Twice the bits of a number, which leaves out its sign, order magnitudes as integers.
+TEXT ·maxAbsAVX512(SB), NOSPLIT, $0-28
+	MOVQ a_base+0(FP), SI
+	MOVQ a_len+8(FP), CX
+	VPXORD Z0, Z0, Z0
+	SUBQ $16, CX
+	JLT  tail
+
+whole:
+	VMOVDQU32 (SI), Z1
+	VPADDD Z1, Z1, Z1
+	VPMAXUD Z1, Z0, Z0
+	ADDQ $64, SI
+	SUBQ $16, CX
+	JGE  whole
+
+tail:
+	ADDQ $16, CX
+	MOVL $1, AX
+	SHLL CX, AX
+	DECL AX
+	KMOVW AX, K1
+	VMOVDQU32.Z (SI), K1, Z1
+	VPADDD Z1, Z1, Z1
+	VPMAXUD Z1, Z0, Z0
+	VEXTRACTI64X4 $1, Z0, Y1
+	VPMAXUD Y1, Y0, Y0
+	FOLD(VPMAXUD)
+	VZEROUPPER
+	MOVL X0, AX
+	SHRL $1, AX
+	MOVL AX, ret+24(FP)
+	RET

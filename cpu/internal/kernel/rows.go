@@ -74,8 +74,11 @@ func MergeRows(a []float32, into []int32, k int) {
 	}
 }
 
-// AddToRows adds multiples of some rows of y to rows of a table of whole numbers, k values in each, as [AddOuter]
-// rounds and counts them: for each r of at, sum[rows[r],c] += round(x·y[r,c] / grid).
+// AddToRows adds multiples of some rows of y to rows of a table of whole numbers, k values in each. For each r of at,
+//
+//	sum[rows[r],c] += round(x·y[r,c] / grid)
+//
+// to nearest, ties to even; a product is rounded once. Otherwise grid and limits are those of [AddOuter].
 func AddToRows(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float64) {
 	checkAtLeast("AddToRows", "%s", "k", k, 1)
 	checkLength("AddToRows", "y", len(y), len(rows)*k)

@@ -79,22 +79,11 @@ func addEachRowAVX512(dst, a []float32) {
 }
 
 func addToRowsAVX2(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float32) {
-	if k%8 != 0 {
-		factor := []float32{x}
-		for _, r := range at {
-			addOuterAVX2(sum[int(rows[r])*k:][:k], factor, 1, y[int(r)*k:][:k], k, 1, grid)
-		}
-		return
-	}
 	magic := 1.5 * (1 << 23) * grid
 	addToRows8(&sum[0], &rows[0], &y[0], k, &at[0], len(at), x, magic, -int32(math.Float32bits(magic)))
 }
 
 func addToRowsAVX512(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float32) {
-	if k%16 != 0 {
-		addToRowsAVX2(sum, rows, x, y, k, at, grid)
-		return
-	}
 	magic := 1.5 * (1 << 23) * grid
 	addToRows16(&sum[0], &rows[0], &y[0], k, &at[0], len(at), x, magic, -int32(math.Float32bits(magic)))
 }

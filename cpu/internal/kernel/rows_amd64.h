@@ -72,13 +72,19 @@ row: \
 	VZEROUPPER               \
 	RET
 
-// V2 is x, V3 magic and V4 the start, as in AddOuter.
+// V2 is x, V3 1.5·2²³ times the grid, at whose magnitude a sum rounds to the grid, and V4 its bits, negated. R11 is the
+// size of a row's whole registers, and the mask of the others belongs to the loop.
 #define ADDTOROWS \
+	MOVQ k+24(FP), R9            \
+	MOVQ R9, CX                  \
+	ANDQ $(LANES-1), CX          \
+	SETTAIL                      \
+	SHLQ $2, R9                  \
+	MOVQ R9, R11                 \
+	ANDQ $~(REGISTER-1), R11     \
 	MOVQ sum+0(FP), DI           \
 	MOVQ rows+8(FP), SI          \
 	MOVQ y+16(FP), R8            \
-	MOVQ k+24(FP), R9            \
-	SHLQ $2, R9                  \
 	MOVQ at+32(FP), R10          \
 	MOVQ n+40(FP), CX            \
 	VBROADCASTSS x+48(FP), V2    \
@@ -93,6 +99,8 @@ row: \
 	ADDQ R8, AX                  \
 	ADDQ DI, DX                  \
 	XORL BX, BX                  \
+	CMPQ BX, R11                 \
+	JEQ  tail                    \
 column: \
 	LOAD((AX)(BX*1), V0)         \
 	VFMADD213PS V3, V2, V0       \
@@ -100,8 +108,18 @@ column: \
 	VPADDD (DX)(BX*1), V0, V0    \
 	STORE(V0, (DX)(BX*1))        \
 	ADDQ $REGISTER, BX           \
-	CMPQ BX, R9                  \
+	CMPQ BX, R11                 \
 	JLT  column                  \
+tail: \
+	CMPQ BX, R9                  \
+	JEQ  next                    \
+	LOADTAIL((AX)(BX*1), V0)     \
+	VFMADD213PS V3, V2, V0       \
+	VPADDD V4, V0, V0            \
+	LOADTAIL((DX)(BX*1), V1)     \
+	VPADDD V1, V0, V0            \
+	STORETAIL(V0, (DX)(BX*1))    \
+next: \
 	DECQ CX                      \
 	JNZ  row                     \
 	VZEROUPPER                   \

@@ -19,8 +19,8 @@ type table struct {
 	normalize                   func(dst, a []float32, rows, cols int, add float32)
 	normalizeBackward           func(dst, dy, x []float32, rows, cols int, add float32, accumulate bool)
 	dot                         func(a, b []float32) float32
-	sum, maximum                func(a []float32) float32
-	addOuter                    func(sum []int32, x []float32, m int, y []float32, n, k int, grid float32)
+	sum, maximum, maxAbs        func(a []float32) float32
+	addOuter                    func(sum []int32, x []float32, m int, y []float32, n, down, up int, grid float32)
 	transpose                   func(dst []float32, ldd int, a []float32, lda, rows, cols int)
 	copyPatches, addPatches     func(col, img []float32, g patches)
 	maxPool                     func(dst []float32, arg []int32, img []float32, g windows)
@@ -47,7 +47,7 @@ var plain = table{
 	dropout: dropoutPlain, addDropout: addDropoutPlain,
 	exp: expPlain, tanh: tanhPlain, sigmoid: sigmoidPlain, log: logPlain,
 	normalize: plainRows.normalize, normalizeBackward: plainRows.normalizeBackward,
-	dot: dotPlain, sum: sumPlain, maximum: maximumPlain,
+	dot: dotPlain, sum: sumPlain, maximum: maximumPlain, maxAbs: maxAbsPlain,
 	addOuter:    addOuterPlain,
 	transpose:   transposePlain,
 	copyPatches: copyPatchesPlain, addPatches: addPatchesPlain,

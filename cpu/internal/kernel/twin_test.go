@@ -115,6 +115,7 @@ func TestReductionTwins(t *testing.T) {
 			if got != want && (got == got || want == want) { // the sign of zero is free
 				t.Fatalf("maximum is %v, want %v", got, want)
 			}
+			wantSame(t, "largest magnitude", []float32{tb.maxAbs(o.a)}, []float32{maxAbsPlain(o.a)})
 		}))
 	}
 }
