@@ -16,7 +16,7 @@ import (
 )
 
 // BenchmarkArchitectures measures whole private steps of networks of common kinds: 2,048 synthetic samples at sampling
-// rate 1/16. bench/architectures runs it beside Opacus.
+// rate 1/16. bench/peers has the same networks beside others.
 func BenchmarkArchitectures(b *testing.B) {
 	const samples, expected = 2048, 128
 	for name, z := range enginetest.Architectures() {

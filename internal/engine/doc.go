@@ -29,8 +29,8 @@
 //
 // Bit for bit, on every engine: the minibatch ([Job.Minibatch]) and the normals ([Job.Normals]) of a step, which depend
 // on the key, a stream's name and a word's index and not on an engine's schedule; the layout of parameters ([Layout]);
-// the grids, the release and its division ([Grid]); the clip factor of a given squared norm ([ClipFactor]); the optimizer
-// ([Optimizer.Update]).
+// the grids, the release and its division ([Grid]); the clip factor of a given squared norm ([ClipFactor]); the
+// optimizer ([Optimizer.Update]).
 //
 // Within a tolerance that each engine states, unless partial sums overflow: gradients of samples, their norms, outputs.
 //
@@ -44,8 +44,8 @@
 //     single precision stagnate after some 10⁶ squares: add partial sums in double). A parameter's gradient is measured
 //     as it is kept, whole or as two factors. Either's norm counts as infinite above 2⁶⁰, because single precision
 //     can't hold more. No norm comes from Gram matrices: if rows nearly cancel, it would be rounding error.
-//  3. The sample contributes to each coordinate once, a multiple of Fine next to a product: of the clip factor f and the
-//     coordinate of g, or, if g is kept as two factors, x and δ, of an element of x and one of fδ, rounded to single
+//  3. The sample contributes to each coordinate once, a multiple of Fine next to a product: of the clip factor f and
+//     the coordinate of g, or, if g is kept as two factors, x and δ, of an element of x and one of fδ, rounded to single
 //     precision. Which of the two next to it depends on the sample and on the parameters alone: the nearest, or the
 //     same side in all coordinates, by a coin that the sample's norm tosses, so that errors of many samples cancel. A
 //     sample with factor 0 contributes nothing, NaN or not.

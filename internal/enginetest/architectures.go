@@ -9,7 +9,7 @@ import (
 )
 
 // Architectures returns networks of the kinds that people bring, in sizes at which speed can be compared with other
-// frameworks': bench/architectures has the same ones for Opacus. Each ends in a cross-entropy.
+// frameworks': bench/peers has the same ones. Each ends in a cross-entropy.
 func Architectures() map[string]Graph {
 	return map[string]Graph{
 		"attention":    {70, attention},

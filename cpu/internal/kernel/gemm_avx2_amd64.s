@@ -1,8 +1,8 @@
 #include "textflag.h"
 #include "gemm_amd64.h"
 
-// Matrix products and sums of outer products with AVX2 and FMA: see gemm_amd64.h. A block of 4×3 registers of sums, a row of B and
-// a broadcast use all sixteen.
+// Matrix products and sums of outer products with AVX2 and FMA: see gemm_amd64.h. A block of 4×3 registers of sums, a
+// row of B and a broadcast use all sixteen.
 //
 //	Y0-Y11   sums, row after row
 //	Y12-Y14  row l of the B panel; before and after the steps of an outer sum magic in Y12, the old C in Y13

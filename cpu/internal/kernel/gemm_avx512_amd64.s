@@ -1,8 +1,8 @@
 #include "textflag.h"
 #include "gemm_amd64.h"
 
-// Matrix products and sums of outer products with AVX-512: see gemm_amd64.h. A block of 8×3 registers of sums leaves room for a row
-// of B and a broadcast, and its 24 independent chains more than cover two multiply-adds a cycle at a
+// Matrix products and sums of outer products with AVX-512: see gemm_amd64.h. A block of 8×3 registers of sums leaves
+// room for a row of B and a broadcast, and its 24 independent chains more than cover two multiply-adds a cycle at a
 // latency of four.
 //
 //	Z0-Z23   sums, row after row

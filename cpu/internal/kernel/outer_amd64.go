@@ -1,7 +1,7 @@
 package kernel
 
-// outer adds up to three registers of columns, the last with last columns in use: gemm_amd64.h. Strides are in elements;
-// m is at least 1.
+// outer adds up to three registers of columns, the last with last columns in use: gemm_amd64.h. Strides are in
+// elements; m is at least 1.
 type outer func(m, down int, magic float32, x *float32, xRow, xStep int, y *float32, ldy int, sum *int32, lds, last, up int)
 
 //go:noescape

@@ -36,8 +36,8 @@ func stepsBelow(x, y float32, grid float64) int32 {
 
 func stepsAbove(x, y float32, grid float64) int32 { return -stepsBelow(-x, y, grid) }
 
-// Every implementation adds up products that are rounded down or up once, for all sizes up to the largest allowed, of any
-// number of pairs, and writes nothing beyond its arguments.
+// Every implementation adds up products that are rounded down or up once, for all sizes up to the largest allowed, of
+// any number of pairs, and writes nothing beyond its arguments.
 func TestAddOuter(t *testing.T) {
 	arenas := newArenas(t)
 	defer func(tb *table) { active = tb }(active)
@@ -52,7 +52,8 @@ func TestAddOuter(t *testing.T) {
 			x := arenas[0].slice(k*m, rapid.Bool().Draw(t, "x at end"))
 			y := arenas[1].slice(k*n, rapid.Bool().Draw(t, "y at end"))
 			scale := math.Ldexp(1, max(r.IntN(80)-40, log-100))                            // y doesn't overflow
-			most := rapid.SampledFrom([]int{25, 25, 20, 10}).Draw(t, "log of the largest") // small ones are added together
+			// Small ones are added together.
+			most := rapid.SampledFrom([]int{25, 25, 20, 10}).Draw(t, "log of the largest")
 			// Every other time values have few bits, so that products are often whole, or just beside.
 			for i := range x {
 				v := 2*r.Float64() - 1
