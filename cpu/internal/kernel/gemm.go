@@ -58,7 +58,8 @@ func checkMatrix(name string, length, ld, rows, cols int, transposed bool) {
 }
 
 // Products computes groups products of matrices stored one after another, each as [Gemm] does with matrices without
-// gaps. Each C is m×n, and k is at least 1. It checks, and borrows memory, once for all products. That takes a quarter of Gemm's time for matrices of 4×4, and a third if B is transposed.
+// gaps. Each C is m×n, and k is at least 1. It checks, and borrows memory, once for all products. That takes a quarter
+// of Gemm's time for matrices of 4×4, and a third if B is transposed.
 func Products(transA, transB bool, groups, m, n, k int, a, b []float32, accumulate bool, c []float32) {
 	for _, size := range [...]int{groups, m, n, k} {
 		checkAtLeast("Products", "%s", "a size", size, 1)

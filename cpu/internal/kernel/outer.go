@@ -6,8 +6,8 @@ import (
 )
 
 // AddOuter adds the outer products of pairs of rows to a matrix of whole numbers, row-major of m×n. Pair l has m
-// elements of x and n of y. Products of the first down pairs are rounded down to multiples of grid, those of the up pairs after
-// them up, and sum counts these multiples:
+// elements of x and n of y. Products of the first down pairs are rounded down to multiples of grid, those of the up
+// pairs after them up, and sum counts these multiples:
 //
 //	sum[i·n+j] += Σ_{l<down} ⌊x[l·m+i]·y[l·n+j] / grid⌋ + Σ_{l≥down} ⌈x[l·m+i]·y[l·n+j] / grid⌉
 //
