@@ -45,7 +45,7 @@ func (b *microbatch) apply(in *instruction) {
 		if !in.Accumulate {
 			clear(z)
 		}
-		softmaxBack(in, z, b.rows(in.In[0]), b.rows(in.In[1]), b.n*in.Rows)
+		b.softmaxBack(in, z, b.rows(in.In[0]), b.rows(in.In[1]))
 	default:
 		if b.applyRows(in, z) {
 			return
@@ -234,26 +234,29 @@ func spread(in *instruction, z, x []float32) {
 }
 
 // softmaxBack adds the gradient through a softmax, or log softmax, whose rows are z.
-func softmaxBack(in *instruction, dx, dz, z []float32, rows int) {
+func (b *microbatch) softmaxBack(in *instruction, dx, dz, z []float32) {
 	k := in.K
-	for r := range rows {
-		dx, dz, z := dx[r*k:(r+1)*k], dz[r*k:(r+1)*k], z[r*k:(r+1)*k]
-		if in.Op == compile.SoftmaxBack {
+	if in.Op == compile.SoftmaxBack {
+		for r := 0; r < len(z); r += k {
+			dx, dz, z := dx[r:r+k], dz[r:r+k], z[r:r+k]
 			dot := kernel.Dot(dz, z)
 			for j := range dx {
 				dx[j] += z[j] * (dz[j] - dot)
 			}
-			continue
 		}
-		total := kernel.Sum(dz)
-		var probs [64]float32
-		for from := 0; from < k; from += len(probs) {
-			to := min(from+len(probs), k)
-			p := probs[:to-from]
-			kernel.Exp(p, z[from:to])
-			for j := range p {
-				dx[from+j] += dz[from+j] - p[j]*total
+		return
+	}
+	left, total := 0, float32(0) // elements left of a row, and the sum of its gradient
+	for from := 0; from < len(z); from += len(b.piece) {
+		probs := b.piece[:min(len(b.piece), len(z)-from)]
+		kernel.Exp(probs, z[from:][:len(probs)])
+		dx, back := dx[from:][:len(probs)], dz[from:][:len(probs)]
+		for j, p := range probs {
+			if left == 0 {
+				left, total = k, kernel.Sum(dz[from+j:][:k])
 			}
+			dx[j] += back[j] - p*total
+			left--
 		}
 	}
 }

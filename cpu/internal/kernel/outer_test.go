@@ -51,7 +51,7 @@ func TestAddOuter(t *testing.T) {
 			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 			x := arenas[0].slice(k*m, rapid.Bool().Draw(t, "x at end"))
 			y := arenas[1].slice(k*n, rapid.Bool().Draw(t, "y at end"))
-			scale := math.Ldexp(1, max(r.IntN(80)-40, log-100))                            // y doesn't overflow
+			scale := math.Ldexp(1, max(r.IntN(80)-40, log-100)) // y doesn't overflow
 			// Small ones are added together.
 			most := rapid.SampledFrom([]int{25, 25, 20, 10}).Draw(t, "log of the largest")
 			// Every other time values have few bits, so that products are often whole, or just beside.
