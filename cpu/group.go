@@ -42,14 +42,20 @@ func (g *group) Steps(ctx context.Context, steps ...int) error {
 }
 
 func (g *group) advance(ctx context.Context, r *run, steps int) error {
+	if steps == 0 {
+		return nil
+	}
+	c, changes := g.team.borrow(r.parallel())
+	defer func() { g.team.giveBack(c) }()
 	for range steps {
 		if ctx.Err() != nil {
 			return nil // Steps returns the context's error
 		}
-		c := g.team.borrow(r.parallel())
-		err := r.step(c)
-		g.team.giveBack(c)
-		if err != nil {
+		if g.team.changes.Load() != changes {
+			g.team.giveBack(c)
+			c, changes = g.team.borrow(r.parallel())
+		}
+		if err := r.step(c); err != nil {
 			return err
 		}
 	}
@@ -85,7 +91,7 @@ func (g *group) Predict(ctx context.Context, data *engine.Data, runs ...int) (ou
 	}
 	g.team.join()
 	defer g.team.leave()
-	c := g.team.borrow((data.Samples + predictedAtOnce - 1) / predictedAtOnce)
+	c, _ := g.team.borrow((data.Samples + predictedAtOnce - 1) / predictedAtOnce)
 	defer g.team.giveBack(c)
 	for _, i := range runs {
 		predicted, err := g.runs[i].predict(ctx, c, data)

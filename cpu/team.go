@@ -13,9 +13,9 @@ import (
 	"github.com/dptrain/dptrain/internal/random"
 )
 
-// team is the workers, one a core, that all runs of a loaded program share. A run borrows workers for each step: its
-// share of the free ones, so that no worker is idle while runs take steps, and the last run has all. Results don't
-// depend on their number.
+// team is the workers, one a core, that all runs of a loaded program share. A run borrows its share of the free ones, so
+// that no worker is idle while runs take steps, and the last run has all. It keeps them from step to step until another
+// run begins, ends or waits. Results don't depend on their number.
 type team struct {
 	size int
 	hire func() *worker
@@ -26,6 +26,9 @@ type team struct {
 	lent  int // the number of workers lent
 	under int // the number of joined runs
 	crews int // the number of these with workers now
+
+	asked, served int          // calls of borrow, and those that have got workers, in the same order
+	changes       atomic.Int64 // counts what changes a run's share
 }
 
 // worker holds the buffers of one core.
@@ -47,21 +50,31 @@ func (t *team) join() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.under++
+	t.changes.Add(1)
 }
 
 func (t *team) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.under--
+	t.changes.Add(1)
 }
 
-// borrow waits for a free worker and returns at most maximum workers.
-func (t *team) borrow(maximum int) crew {
+// borrow waits for a free worker, behind those who have asked before, and returns at most maximum workers. After a step
+// the borrower gives them back if changes isn't what it was: one that waits comes first then.
+func (t *team) borrow(maximum int) (_ crew, changes int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for t.lent == t.size {
+	turn := t.asked
+	t.asked++
+	if t.lent == t.size {
+		t.changes.Add(1)
+	}
+	for t.lent == t.size || t.served < turn {
 		t.freed.Wait()
 	}
+	t.served++
+	t.freed.Broadcast() // the next one's turn has come
 	free, waiting := t.size-t.lent, max(1, t.under-t.crews)
 	n := min(max(1, maximum), (free+waiting-1)/waiting)
 	t.lent += n
@@ -74,7 +87,7 @@ func (t *team) borrow(maximum int) crew {
 			c[i] = t.hire()
 		}
 	}
-	return c
+	return c, t.changes.Load()
 }
 
 func (t *team) giveBack(c crew) {

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -21,7 +22,8 @@ func TestTeamIsDivided(t *testing.T) {
 			team.join()
 		}
 		for range c.runs {
-			crews = append(crews, team.borrow(c.size))
+			lent, _ := team.borrow(c.size)
+			crews = append(crews, lent)
 			got = append(got, len(crews[len(crews)-1]))
 		}
 		if !slices.Equal(got, c.want) || hired != c.size {
@@ -30,7 +32,7 @@ func TestTeamIsDivided(t *testing.T) {
 		// Shares stay the same, in any order of the steps' ends.
 		for k := range crews {
 			team.giveBack(crews[k])
-			if crews[k] = team.borrow(100); len(crews[k]) != c.want[k] {
+			if crews[k], _ = team.borrow(100); len(crews[k]) != c.want[k] {
 				t.Errorf("%d workers for %d runs: run %d has %d after a step, before %d", c.size, c.runs, k, len(crews[k]), c.want[k])
 			}
 		}
@@ -39,7 +41,7 @@ func TestTeamIsDivided(t *testing.T) {
 			team.leave()
 		}
 		team.giveBack(crews[0])
-		if last := team.borrow(100); len(last) != c.size || hired != c.size {
+		if last, _ := team.borrow(100); len(last) != c.size || hired != c.size {
 			t.Errorf("the last of %d runs has %d of %d workers, %d hired", c.runs, len(last), c.size, hired)
 		}
 	}
@@ -50,21 +52,52 @@ func TestTeamIsWaitedFor(t *testing.T) {
 	team := newTeam(1, func() *worker { return &worker{} })
 	team.join()
 	team.join()
-	if few := team.borrow(0); len(few) != 1 {
+	if few, _ := team.borrow(0); len(few) != 1 {
 		t.Errorf("no work at all has %d workers", len(few))
 	} else {
 		team.giveBack(few)
 	}
-	first := team.borrow(100)
-	got := make(chan crew)
-	go func() { got <- team.borrow(100) }()
+	first, changes := team.borrow(100)
+	got := make(chan int, 3)
+	ask := func(k int) {
+		go func() {
+			c, _ := team.borrow(100)
+			got <- k
+			team.giveBack(c)
+		}()
+		for team.waiting() < k {
+			runtime.Gosched()
+		}
+	}
+	for k := range 3 {
+		ask(k + 1)
+	}
 	select {
 	case <-got:
 		t.Fatal("one worker was lent twice")
 	default:
 	}
-	team.giveBack(first)
-	if second := <-got; len(second) != 1 {
-		t.Errorf("%d workers came", len(second))
+	if team.changes.Load() == changes {
+		t.Error("a run isn't told that others wait")
 	}
+	team.giveBack(first)
+	again, _ := team.borrow(100) // comes last
+	for k := range 3 {
+		select {
+		case c := <-got:
+			if c != k+1 {
+				t.Errorf("number %d came after %d others", c, k)
+			}
+		default:
+			t.Error("a later borrower came first")
+		}
+	}
+	team.giveBack(again)
+}
+
+// waiting returns the number of those who wait for workers.
+func (t *team) waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.asked - t.served
 }

@@ -93,7 +93,7 @@ func drawsOn(t enginetest.TB, open opener) {
 	}
 	var jobs []engine.Job
 	var steps []int
-	for i, p := range []float64{0, 0x1p-70, 0.001, 0.02, 0.999, 1 - 0x1p-53, 1, 0.1} {
+	for i, p := range []float64{0, 0x1p-70, 0.001, 0.02, 0.999, 1 - 0x1p-53, 1, 0.4} {
 		jobs = append(jobs, engine.Job{
 			Members: members, Key: random.InsecureKey(uint64(i)), Trial: uint32(3 * i),
 			Mechanism: engine.Mechanism{SamplingProbability: p, ClippingNorm: 1, ExpectedBatchSize: 1},
@@ -109,9 +109,9 @@ func drawsOn(t enginetest.TB, open opener) {
 		for range jobs {
 			lists = append(lists, 0, int64(n))
 		}
-		width := max(1, n)
+		width := n + random.MostInCell
 		g := kernel.Group{
-			Lists: putOn(t, d, lists), Members: putOn(t, d, members[:width]),
+			Lists: putOn(t, d, lists), Members: putOn(t, d, members[:max(1, n)]),
 		}
 		m := kernel.Minibatches{
 			Identities: putOn(t, d, identities), Clocks: putOn(t, d, clocks),
@@ -258,11 +258,20 @@ func TestMutantsAreFound(t *testing.T) {
 		check          func(enginetest.TB, *emulator.Library)
 	}{
 		"a dropped barrier":        {"draw.cu", "		barrier(); // the sums have been read\n", "", draws},
-		"sums read too early":      {"draw.cu", "		before -= ones(mask);\n		barrier();\n", "		before -= ones(mask);\n", draws},
+		"sums read too early":      {"draw.cu", "		before -= number;\n		barrier();\n", "		before -= number;\n", draws},
 		"a barrier for some":       {"draw.cu", "		barrier(); // the sums have been read", "		if (threadIdx.x > 0) barrier();", draws},
 		"a number unwritten":       {"draw.cu", "		out.sizes[row] = n;", "		;", draws},
-		"the last eight forgotten": {"draw.cu", "base < count; base", "base + 8 < count; base", draws},
-		"words compared wrongly":   {"draw.cu", "words[i] < threshold", "words[i] <= threshold + (uint64_t(1) << 40)", draws},
+		"the last cell forgotten":  {"draw.cu", "base < cells; base", "base + 1 < cells; base", draws},
+		"a bound compared wrongly": {"draw.cu", "words[0] < high ||", "words[0] <= high + (uint64_t(1) << 40) ||", draws},
+		"the bound's lower half":   {"draw.cu", "(words[0] == high && words[1] < low)", "words[1] < low", draws},
+		"lower halves first":       {"draw.cu", "half % 2 == 0 ? w >> 32", "half % 2 == 1 ? w >> 32", draws},
+		"no block but the first":   {"draw.cu", "if (at / 8 != held)", "if (at / 8 > 8)", draws},
+		"the others kept":          {"draw.cu", "== (2 * number <= size)", "== (2 * number < size)", draws},
+		"a position twice":         {"draw.cu", "found += (drawn & bit) == 0;", "found++;", draws},
+		"a sorted position twice":  {"draw.cu", "if (i < found && int32_t(out[i]) == at)", "if (i > found)", draws},
+		"not sorted":               {"draw.cu", "int32_t(out[i - 1]) >= at)", "false)", draws},
+		"imaginary members":        {"draw.cu", "imaginary[0] = number - written;", ";", draws},
+		"members after the last":   {"draw.cu", "i < count; i++)\n\t\tif", "i <= count; i++)\n\t\tif", draws},
 		"the first of all lanes":   {"draw.cu", "if (lane() >= reach)", "if (lane() > reach)", draws},
 		"a warp's samples twice":   {"draw.cu", "if (w == warp)", "if (w == warp && w < 7)", draws},
 		"the slot before":          {"draw.cu", "out.taken + slot;", "out.taken;", draws},

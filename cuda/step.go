@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/cuda/internal/kernel"
 	"github.com/dptrain/dptrain/cuda/internal/walk"
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/random"
 )
 
 // step takes steps of the runs that a group has on one device. It owns their memory there: tables, minibatches and
@@ -88,7 +89,7 @@ func (s *step) describe(jobs []engine.Job, samples int, l engine.Layout) (err er
 		lists = append(lists, begins[k], int64(len(list)))
 		width = max(width, len(list))
 	}
-	s.minibatches.Width = int32(width)
+	s.minibatches.Width = int32(width + random.MostInCell)
 	if s.minibatches.Identities, err = driver.Put(&s.memory, identities); err != nil {
 		return err
 	}

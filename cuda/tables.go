@@ -5,6 +5,7 @@ import (
 
 	"github.com/dptrain/dptrain/cuda/internal/kernel"
 	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/random"
 )
 
 // identityOf returns a run's row in the kernels' table of identities.
@@ -14,11 +15,11 @@ func identityOf(j engine.Job) []uint32 {
 		row[kernel.IdentityKey+i] = binary.LittleEndian.Uint32(j.Key[4*i:])
 	}
 	row[kernel.IdentityTrial] = j.Trial
-	if p := j.Mechanism.SamplingProbability; p == 1 {
-		row[kernel.IdentityAll] = 1
-	} else {
-		threshold := uint64(p * 0x1p64)
-		row[kernel.IdentityThresholdLow], row[kernel.IdentityThresholdHigh] = uint32(threshold), uint32(threshold>>32)
+	sampler := random.SamplerOf(j.Mechanism.SamplingProbability)
+	row[kernel.IdentityShift], row[kernel.IdentityCounts] = uint32(sampler.Shift), uint32(len(sampler.Below))
+	for c, b := range sampler.Below {
+		row := row[kernel.IdentityBelow+4*c:]
+		row[0], row[1], row[2], row[3] = uint32(b[1]), uint32(b[1]>>32), uint32(b[0]), uint32(b[0]>>32)
 	}
 	if j.Optimizer.Method == engine.Adam {
 		row[kernel.IdentityAdam] = 1

@@ -131,7 +131,7 @@ func (r *fakeRun) step() {
 		}
 	}
 	id.Purpose = random.Minibatch
-	sum := r.clippedSum(r.job.Key.Stream(id).Bernoulli(m.SamplingProbability, members, nil))
+	sum := r.clippedSum(random.SamplerOf(m.SamplingProbability).Sample(r.job.Key.Stream(id), members, nil))
 	id.Purpose = random.Noise
 	normals := make([]float64, len(sum))
 	r.job.Key.Stream(id).Normals(normals)

@@ -70,7 +70,7 @@ func subsetAccuracy(t *testing.T, data, test *train.Classification, seed uint64,
 		all[i] = int32(i)
 	}
 	const q = 0.1
-	subset := key.Stream(random.ID{Purpose: random.Subset}).Bernoulli(q, all, nil)
+	subset := random.SamplerOf(q).Sample(key.Stream(random.ID{Purpose: random.Subset}), all, nil)
 	n, err := models.MLP(models.Options{}, 784, 120, 120, 10)
 	if err != nil {
 		t.Fatal(err)

@@ -144,7 +144,7 @@ func (r *fakeRun) step() {
 	}
 	id.Purpose = random.Minibatch
 	sum := 0.0
-	for _, i := range r.job.Key.Stream(id).Bernoulli(m.SamplingProbability, members, nil) {
+	for _, i := range random.SamplerOf(m.SamplingProbability).Sample(r.job.Key.Stream(id), members, nil) {
 		sum += float64(r.lab.data.Columns[0].Floats[i])
 	}
 	id.Purpose = random.Noise

@@ -115,12 +115,12 @@ func (d *PrivateDraws) draw(s Settings, key train.Key) {
 		all[i] = int32(i)
 	}
 	if s.holdsOut() {
-		d.HeldOut = key.Stream(random.ID{Purpose: random.HeldOut}).Bernoulli(s.HoldOut.Rate, all, []int32{})
+		d.HeldOut = random.SamplerOf(s.HoldOut.Rate).Sample(key.Stream(random.ID{Purpose: random.HeldOut}), all, []int32{})
 		all = remaining(all, d.HeldOut)
 	}
 	switch s.Method {
 	case Variant1, Variant2:
-		d.Subset = key.Stream(random.ID{Purpose: random.Subset}).Bernoulli(s.SubsetRate, all, []int32{})
+		d.Subset = random.SamplerOf(s.SubsetRate).Sample(key.Stream(random.ID{Purpose: random.Subset}), all, []int32{})
 	case Baseline:
 		if s.holdsOut() {
 			d.Subset = all

@@ -29,11 +29,12 @@ enum {
 enum {
 	identity_key,                       // eight words
 	identity_trial = identity_key + 8,
-	identity_threshold_low,             // a member is drawn if its random word is below the threshold
-	identity_threshold_high,
-	identity_all,                 // 1: all members are drawn
 	identity_adam,                      // 1: DP-Adam; 0: DP-SGD
-	identity_columns
+	identity_shift,                     // a cell of members has 2^shift
+	identity_counts,                    // the number of the bounds that follow
+	identity_below,                     // four words each, the lowest first: so many are drawn of a cell as there are
+	                                    // bounds that a number of 128 bits reaches
+	identity_columns = identity_below + 256
 };
 
 // list: the columns of a run's members.
@@ -56,7 +57,7 @@ struct minibatches {
 	global<unsigned long long> sums;   // size: the sum of clipped gradients, in units of the fine grid
 	global<float> params;              // size
 	int32_t runs;
-	int32_t width;                     // at least 1, and at least any run's members
+	int32_t width;                     // any run's members and most_in_cell more, at least
 	int32_t size;                      // of the layout of parameters
 	int32_t taken;                     // the steps that the host has launched since it set the clocks, up to slot 0
 	int32_t slot;                      // of the step that is taken, among those whose minibatches are drawn

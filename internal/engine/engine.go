@@ -187,11 +187,10 @@ func Passed(l Loaded) error {
 	return nil
 }
 
-// Minibatch appends to dst, in ascending order, the members that take part in a step. Word k of the step's minibatch
-// stream decides on member k ([random.Stream.Bernoulli]). Steps count from 0. members is the job's list, or all samples
-// if the job has none.
+// Minibatch appends to dst, in ascending order, the members that take part in a step, by the step's minibatch stream
+// ([random.Sampler]). Steps count from 0. members is the job's list, or all samples if the job has none.
 func (j *Job) Minibatch(step int, members, dst []int32) []int32 {
-	return j.Key.Stream(j.id(random.Minibatch, step)).Bernoulli(j.Mechanism.SamplingProbability, members, dst)
+	return random.SamplerOf(j.Mechanism.SamplingProbability).Sample(j.Key.Stream(j.id(random.Minibatch, step)), members, dst)
 }
 
 // Normals fills dst with step's standard normals, for coordinates from, from+1, … of the parameter vector ([Layout]).

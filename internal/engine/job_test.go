@@ -40,17 +40,14 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// A member's draw depends on its index in the list, and a normal on its coordinate, for any requested part.
+// A step's minibatch is what its stream draws of the list, and a normal depends on its coordinate, for any requested part.
 func TestDraws(t *testing.T) {
 	j := Job{Key: random.InsecureKey(3), Trial: 5, Mechanism: Mechanism{SamplingProbability: 0.25}}
-	var list, want []int32
-	words := j.Key.Stream(random.ID{Purpose: random.Minibatch, Trial: 5, Step: 9})
+	var list []int32
 	for i := range int32(1000) {
 		list = append(list, 3*i)
-		if words.Uint64() < 1<<62 {
-			want = append(want, 3*i)
-		}
 	}
+	want := random.SamplerOf(0.25).Sample(j.Key.Stream(random.ID{Purpose: random.Minibatch, Trial: 5, Step: 9}), list, nil)
 	if got := j.Minibatch(9, list, []int32{-1}); !reflect.DeepEqual(got, append([]int32{-1}, want...)) {
 		t.Errorf("drew %v, want %v", got, want)
 	}

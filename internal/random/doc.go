@@ -16,6 +16,12 @@
 // ever used twice. Without the key the streams look like independent uniform bits, as far as ChaCha20 is a pseudorandom
 // function; the privacy of every run rests on that assumption.
 //
+// # Poisson samples
+//
+// A [Sampler] keeps each of many members with the same probability. It draws how many of a cell of members are kept, and
+// then which, so that its time is that of the members kept. Its probabilities have 128 bits: its comment has the bound
+// on what they leave out.
+//
 // # Normals
 //
 // Stream.Normals draws by Box and Muller's transform: a pair of words (w1, w2) becomes

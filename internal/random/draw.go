@@ -3,7 +3,6 @@ package random
 import (
 	"fmt"
 	"math/bits"
-	"slices"
 )
 
 // Float64 draws a uniform multiple of 2^-53 in [0, 1), from one word.
@@ -21,40 +20,6 @@ func (s *Stream) IntN(n int) int {
 		high, low = bits.Mul64(s.Uint64(), bound)
 	}
 	return int(high)
-}
-
-// Bernoulli keeps each member independently with probability p: it appends the members that it keeps to dst, in order,
-// and returns the extended slice. Every member costs one word and is kept if and only if its word is below
-// floor(p·2^64), so the probability is p rounded down to a multiple of 2^-64, and exactly p for 0 and 1. It panics
-// unless p is in [0, 1].
-func (s *Stream) Bernoulli(p float64, members []int32, dst []int32) []int32 {
-	if !(p >= 0 && p <= 1) {
-		panic(fmt.Sprintf("random: Bernoulli(%v): the probability must be in [0, 1]", p))
-	}
-	if p == 1 {
-		s.check(len(members))
-		s.next += uint64(len(members))
-		return append(dst, members...)
-	}
-	threshold := uint64(p * 0x1p64)
-	var words [groupWords]uint64
-	for len(members) > 0 {
-		chunk := words[:min(len(members), groupWords)]
-		s.uint64s(chunk)
-		dst = slices.Grow(dst, len(chunk))
-		kept := dst[len(dst) : len(dst)+len(chunk)]
-		n := 0
-		for i, w := range chunk {
-			// Write first and count afterwards, so that there is no branch to mispredict.
-			kept[n] = members[i]
-			if w < threshold {
-				n++
-			}
-		}
-		dst = dst[:len(dst)+n]
-		members = members[len(chunk):]
-	}
-	return dst
 }
 
 // Normals fills dst with independent standard normals. They come in pairs from pairs of words (normals.go), so Normals

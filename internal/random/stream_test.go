@@ -141,13 +141,10 @@ func TestStreamEnds(t *testing.T) {
 	s := InsecureKey(1).Stream(ID{Purpose: Noise})
 	s.Seek(streamWords - 1)
 	s.Uint64()
-	members := make([]int32, groupWords+1)
 	draws := map[string]func(){
 		"Uint64":           func() { s.Uint64() },
 		"uint64s":          func() { s.uint64s(make([]uint64, 1)) },
 		"Normals":          func() { s.Normals(make([]float64, 2)) },
-		"Bernoulli":        func() { s.Bernoulli(0.5, members, nil) },
-		"Bernoulli(1)":     func() { s.Bernoulli(1, members, nil) },
 		"across the end":   func() { s.Seek(streamWords - groupWords); s.uint64s(make([]uint64, groupWords+1)) },
 		"over two groups":  func() { s.Seek(streamWords - groupWords); s.uint64s(make([]uint64, 2*groupWords)) },
 		"far past the end": func() { s.Seek(1<<64 - 1); s.Uint64() },

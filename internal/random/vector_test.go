@@ -1,6 +1,7 @@
 package random
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -128,9 +129,19 @@ func BenchmarkNormals(b *testing.B) {
 	eachBenchmark(b, len(normals), func() { s.Seek(0); s.Normals(normals) })
 }
 
-func BenchmarkBernoulli(b *testing.B) {
-	members := make([]int32, 60_000) // MNIST's training set
-	var kept []int32
-	s := InsecureKey(1).Stream(ID{})
-	eachBenchmark(b, len(members), func() { s.Seek(0); kept = s.Bernoulli(0.01, members, kept[:0]) })
+// BenchmarkSample measures draws of a batch of 100 from more and more members, and of half of them.
+func BenchmarkSample(b *testing.B) {
+	for _, n := range []int{6_000, 60_000, 10_000_000} {
+		members, from := make([]int32, n), InsecureKey(1).Stream(ID{})
+		var kept []int32
+		for _, rate := range []float64{100 / float64(n), 0.5} {
+			s := SamplerOf(rate)
+			b.Run(fmt.Sprintf("%d/%v", n, rate), func(b *testing.B) {
+				for b.Loop() {
+					kept = s.Sample(from, members, kept[:0])
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(kept)), "ns/kept")
+			})
+		}
+	}
 }

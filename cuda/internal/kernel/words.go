@@ -23,13 +23,13 @@ const (
 )
 
 const (
-	IdentityKey           = 0
-	IdentityTrial         = 8
-	IdentityThresholdLow  = 9
-	IdentityThresholdHigh = 10
-	IdentityAll           = 11
-	IdentityAdam          = 12
-	IdentityColumns       = 13
+	IdentityKey     = 0
+	IdentityTrial   = 8
+	IdentityAdam    = 9
+	IdentityShift   = 10
+	IdentityCounts  = 11
+	IdentityBelow   = 12
+	IdentityColumns = 268
 )
 
 const (
