@@ -13,9 +13,9 @@ import (
 	"github.com/dptrain/dptrain/internal/random"
 )
 
-// team is the workers, one a core, that all runs of a loaded program share. A run borrows its share of the free ones, so
-// that no worker is idle while runs take steps, and the last run has all. It keeps them from step to step until another
-// run begins, ends or waits. Results don't depend on their number.
+// team is the workers, one a core, that all runs of a loaded program share. A run borrows its share of the free ones,
+// so that no worker is idle while runs take steps, and the last run has all. It keeps them from step to step until
+// another run begins, ends or waits. Results don't depend on their number.
 type team struct {
 	size int
 	hire func() *worker

@@ -40,7 +40,8 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// A step's minibatch is what its stream draws of the list, and a normal depends on its coordinate, for any requested part.
+// A step's minibatch is what its stream draws of the list, and a normal depends on its coordinate, for any requested
+// part.
 func TestDraws(t *testing.T) {
 	j := Job{Key: random.InsecureKey(3), Trial: 5, Mechanism: Mechanism{SamplingProbability: 0.25}}
 	var list []int32

@@ -18,9 +18,9 @@
 //
 // # Poisson samples
 //
-// A [Sampler] keeps each of many members with the same probability. It draws how many of a cell of members are kept, and
-// then which, so that its time is that of the members kept. Its probabilities have 128 bits: its comment has the bound
-// on what they leave out.
+// A [Sampler] keeps each of many members with the same probability. It draws how many of a cell of members are kept,
+// and then which, so that its time is that of the members kept. Its probabilities have 128 bits: its comment has the
+// bound on what they leave out.
 //
 // # Normals
 //

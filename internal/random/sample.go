@@ -60,8 +60,8 @@ func SamplerOf(p float64) *Sampler {
 	return s
 }
 
-// binomial returns, for c = 0, 1, …, the probability of at most c successes in 2^shift trials, times 2¹²⁸, rounded down,
-// until that rounds to 1 or c is all trials but one. 320 bits leave errors far below 2⁻¹²⁸.
+// binomial returns, for c = 0, 1, …, the probability of at most c successes in 2^shift trials, times 2¹²⁸, rounded
+// down, until that rounds to 1 or c is all trials but one. 320 bits leave errors far below 2⁻¹²⁸.
 func binomial(p float64, shift uint) (below [][2]uint64) {
 	const precision = 320
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(v) }

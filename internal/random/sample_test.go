@@ -113,8 +113,8 @@ func TestSamplersProbabilities(t *testing.T) {
 	}
 }
 
-// The package comment's bounds: no cell keeps more than MostInCell by positions, and the halves are enough, both for any
-// probability. A union bound over sets of one position less than are wanted.
+// The package comment's bounds: no cell keeps more than MostInCell by positions, and the halves are enough, both for
+// any probability. A union bound over sets of one position less than are wanted.
 func TestSamplersBounds(t *testing.T) {
 	for shift := uint(leastShift); shift <= mostShift; shift++ {
 		size := float64(int(1) << shift)
