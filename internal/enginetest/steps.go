@@ -40,10 +40,8 @@ func draws(t TB, s Suite) {
 				if list == nil {
 					list = allOf(samples)
 				}
-				for _, i := range list {
-					if word := stream.Uint64(); probability == 1 || word < uint64(probability*0x1p64) {
-						want[i]--
-					}
+				for _, i := range random.SamplerOf(probability).Sample(stream, list, nil) {
+					want[i]--
 				}
 				if got := runs.State(0); !sameBits(got.Params, want) || got.Step != step+1 {
 					t.Fatalf("%d members at probability %v: after step %d the parameters are %v, want %v", len(list), probability, step+1, got.Params, want)

@@ -59,7 +59,7 @@ func lossAt(t *testing.T, p *Plan, o Outcome, temperature float64) float64 {
 // agree.
 func TestReleasedClassifiersAreCalibrated(t *testing.T) {
 	for _, tune := range []bool{false, true} {
-		quick := []string{"model=linear", "privacy.epochs=0.2", "privacy.accounting=paper", "privacy.mean_repetitions=3"}
+		quick := []string{"model=linear", "privacy.epochs=0.3", "privacy.accounting=paper", "privacy.mean_repetitions=3"}
 		p := resolve(t, tune, quick...)
 		o, _ := carryOut(t, p)
 		got := o.Release.Model.Temperature
