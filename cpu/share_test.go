@@ -2,7 +2,11 @@ package cpu
 
 import (
 	"errors"
+	"slices"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/engine"
+	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
 // A failed worker does nothing more: later work must not overwrite its error.
@@ -21,6 +25,65 @@ func TestShareKeepsAFailure(t *testing.T) {
 		})
 		if !errors.Is(err, want) || calls > 1 {
 			t.Errorf("%d workers: %v after %d calls", workers, err, calls)
+		}
+	}
+}
+
+// Parameters that the cache doesn't hold are read once for many samples, and each worker gets one share of them.
+func TestMicrobatches(t *testing.T) {
+	for _, c := range []struct{ perSample, parameters, want int }{
+		{1000, 1000, maxShare}, {cacheFloats / 10, 1000, 10}, {1, 1, maxShare}, {0, 1, maxShare}, {2 * cacheFloats, 1000, 1},
+		{4000, cacheFloats, maxShare}, {4000, 50 * 4000, 50}, {9000, 5_800_000, maxMicrobatch}, {10 * cacheFloats, 2 * cacheFloats, 1},
+	} {
+		if got := microbatchOf(c.perSample, c.parameters); got != c.want {
+			t.Errorf("%d floats a sample, %d parameters: %d samples, want %d", c.perSample, c.parameters, got, c.want)
+		}
+	}
+	for _, c := range []struct{ microbatch, n, workers, want int }{
+		{48, 0, 1, 0}, {48, 1, 2, 1}, {48, 128, 1, 4}, {48, 1278, 2, 27}, {6, 128, 2, 8}, {256, 256, 1, 1}, {256, 256, 2, 2}, {256, 1000, 2, 4},
+		{196, 30, 4, 2},
+	} {
+		r := &run{loaded: &loaded{code: &lowered{samples: c.microbatch}}}
+		if got := r.shares(c.n, c.workers); got != c.want {
+			t.Errorf("microbatches of %d, %d samples, %d workers: %d shares, want %d", c.microbatch, c.n, c.workers, got, c.want)
+		}
+	}
+}
+
+// Sums of layers so wide that copies are multiplied, in microbatches of any size, are the sums of what each sample
+// contributes.
+func TestWideLayersAddUp(t *testing.T) {
+	p := enginetest.MLP(t, 530, 520, 3)
+	l, err := lower(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.samples <= maxShare {
+		t.Fatalf("microbatches of %d", l.samples)
+	}
+	const samples = 70
+	data, squared := enginetest.RandomData(p, samples, 1), make([]float64, samples)
+	b := l.bind()
+	b.set(p.Initial())
+	unitsOf := func(size int, batch []int32) []int32 {
+		parted := *l
+		parted.samples = size
+		sum := emptySum(l)
+		if err := parted.workspace().clipped(b, data, batch, 1, sum, squared[:len(batch)]); err != nil {
+			t.Fatal(err)
+		}
+		return sum.units
+	}
+	all, want := make([]int32, samples), make([]int32, engine.LayoutOf(p).Size)
+	for i := range all {
+		all[i] = int32(i)
+		for k, v := range unitsOf(1, all[i:i+1]) {
+			want[k] += v
+		}
+	}
+	for _, size := range []int{l.samples, 33, 7} {
+		if got := unitsOf(size, all); !slices.Equal(got, want) {
+			t.Errorf("in microbatches of %d the sum is another", size)
 		}
 	}
 }
