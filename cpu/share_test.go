@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
 )
@@ -50,15 +51,40 @@ func TestMicrobatches(t *testing.T) {
 	}
 }
 
-// Sums of layers so wide that copies are multiplied, in microbatches of any size, are the sums of what each sample
-// contributes.
-func TestWideLayersAddUp(t *testing.T) {
-	p := enginetest.MLP(t, 530, 520, 3)
+// Tables don't count as parameters that every sample reads.
+func TestTablesAreNotMultiplied(t *testing.T) {
+	p := enginetest.Zoo()["mean of rows that are looked up"].Program(t, 1)
 	l, err := lower(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.samples <= maxShare {
+	all := 0
+	for _, param := range p.Params {
+		all += param.Size
+	}
+	for i, width := range l.widths() {
+		if width > 0 {
+			all -= p.Params[i].Size
+		}
+	}
+	if got := l.multiplied(); got != all || got == 0 {
+		t.Errorf("%d parameters are multiplied, want %d", got, all)
+	}
+}
+
+// Sums of layers so wide that copies are multiplied, in microbatches of any size, are the sums of what each sample
+// contributes.
+func TestWideLayersAddUp(t *testing.T) {
+	addUp(t, enginetest.MLP(t, 530, 520, 3), true)
+	addUp(t, enginetest.Zoo()["a product with a transposed parameter"].Program(t, 1), false)
+}
+
+func addUp(t *testing.T, p *compile.Program, wide bool) {
+	l, err := lower(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.samples > maxShare != wide {
 		t.Fatalf("microbatches of %d", l.samples)
 	}
 	const samples = 70

@@ -41,8 +41,9 @@ COMPARISONS = [
     ("rescnn", 128, 2048, "npcl npccl vmapc opacus-hooks opacus-ghost", "jpriv jnp"),
     ("resnet", 64, 1024, "npcl npccl vmapc opacus-hooks opacus-ghost", "jpriv jnp"),
 ]
-# The largest error of a parameter's sum, as a share of its norm. A rectifier near 0 may turn over by rounding.
-TOLERANCE = {"attention": 1e-3, "imdb": 1e-3, "rescnn": 1e-3, "resnet": 1e-3}
+# The largest error of a parameter's sum, as a share of its norm. By rounding a rectifier near 0 may turn over, and another
+# of two nearly equal pixels be the larger one.
+TOLERANCE = {"mnist": 5e-3, "attention": 1e-3, "imdb": 1e-3, "rescnn": 1e-3, "resnet": 1e-3}
 PLAIN = ("np", "npc", "npcl", "npccl", "jnp")
 
 

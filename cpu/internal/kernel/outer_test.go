@@ -154,3 +154,22 @@ func TestAddOuterAtTheEnds(t *testing.T) {
 		}
 	}
 }
+
+// Many products that round down by nearly a step each leave the range of exact steps too, after one large product.
+func TestAddOuterOfManySmallProducts(t *testing.T) {
+	const k = 100
+	x, y := make([]float32, k), make([]float32, k)
+	for l := range k {
+		x[l], y[l] = 1, -0x1p-20
+	}
+	y[0] = 50 - 0x1p22
+	defer func(tb *table) { active = tb }(active)
+	for _, tb := range tables() {
+		active = tb
+		sum := []int32{0}
+		AddOuter(sum, x, 1, y, 1, k, 0, 1)
+		if want := int32(50 - 1<<22 - (k - 1)); sum[0] != want {
+			t.Errorf("%s: %d, want %d", tb.name, sum[0], want)
+		}
+	}
+}
