@@ -95,6 +95,34 @@ func TestTeamIsWaitedFor(t *testing.T) {
 	team.giveBack(again)
 }
 
+// Workers that come back together go to all who wait for them, and runs are told of others that begin and end.
+func TestTeamServesAll(t *testing.T) {
+	team := newTeam(2, func() *worker { return &worker{} })
+	team.join()
+	both, changes := team.borrow(2)
+	team.join()
+	if team.changes.Load() == changes {
+		t.Error("a run isn't told of another")
+	}
+	got := make(chan crew)
+	for range 2 {
+		go func() { c, _ := team.borrow(1); got <- c }()
+	}
+	for team.waiting() < 2 {
+		runtime.Gosched()
+	}
+	team.giveBack(both)
+	for range 2 {
+		if c := <-got; len(c) != 1 {
+			t.Errorf("%d workers", len(c))
+		}
+	}
+	changes = team.changes.Load()
+	if team.leave(); team.changes.Load() == changes {
+		t.Error("a run isn't told that another ended")
+	}
+}
+
 // waiting returns the number of those who wait for workers.
 func (t *team) waiting() int {
 	t.mu.Lock()

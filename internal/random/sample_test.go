@@ -222,3 +222,21 @@ func TestSampleAllocates(t *testing.T) {
 		}
 	}
 }
+
+// A number of 128 bits that equals a bound is above it.
+func TestSamplerCounts(t *testing.T) {
+	s := SamplerOf(0.3)
+	for c, b := range s.Below {
+		for _, v := range []struct {
+			upper, lower uint64
+			want         int
+		}{{b[0], b[1], c + 1}, {b[0], b[1] - 1, c}, {b[0], 0, c}, {b[0] - 1, 1<<64 - 1, c}, {b[0], 1<<64 - 1, c + 1}} {
+			if got := s.count(v.upper, v.lower); got != v.want {
+				t.Errorf("%x, %x: %d, want %d", v.upper, v.lower, got, v.want)
+			}
+		}
+	}
+	if got := s.count(1<<64-1, 1<<64-1); got != len(s.Below) {
+		t.Errorf("the largest number gives %d of %d", got, len(s.Below))
+	}
+}

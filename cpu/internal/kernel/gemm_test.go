@@ -86,8 +86,8 @@ func TestGemmChain(t *testing.T) {
 	}
 }
 
-// TestGemmBlocks checks products of more than one block against the same chains in one piece. The plain product may round
-// otherwise.
+// TestGemmBlocks checks products of more than one block against the same chains in one piece. The plain product may
+// round otherwise.
 func TestGemmBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, tb := range tables() {
