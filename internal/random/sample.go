@@ -98,7 +98,7 @@ func (s *Sampler) Sample(from *Stream, members, dst []int32) []int32 {
 	if s.all {
 		return append(dst, members...)
 	}
-	var words [groupWords]uint64
+	var words, more [groupWords]uint64
 	var blocks [groupBlocks]uint32
 	cells := (len(members) + 1<<s.Shift - 1) >> s.Shift
 	for first := 0; first < cells; first += groupBlocks {
@@ -110,14 +110,15 @@ func (s *Sampler) Sample(from *Stream, members, dst []int32) []int32 {
 		for i := range n {
 			begin := (first + i) << s.Shift
 			cell := members[begin:min(begin+1<<s.Shift, len(members))]
-			dst = s.sampleCell(from, blocks[i], (*[blockWords]uint64)(words[i*blockWords:]), cell, dst)
+			dst = s.sampleCell(from, blocks[i], (*[blockWords]uint64)(words[i*blockWords:]), &more, cell, dst)
 		}
 	}
 	return dst
 }
 
-// sampleCell samples one cell, given the number and the words of its first block.
-func (s *Sampler) sampleCell(from *Stream, block uint32, words *[blockWords]uint64, members, dst []int32) []int32 {
+// sampleCell samples one cell, given the number and the words of its first block. It writes to more the words of other
+// blocks, which few cells need.
+func (s *Sampler) sampleCell(from *Stream, block uint32, words *[blockWords]uint64, more *[groupWords]uint64, members, dst []int32) []int32 {
 	kept, size := s.count(words[0], words[1]), 1<<s.Shift
 	others := 2*kept > size // the positions are those of the others
 	n := kept
@@ -125,7 +126,6 @@ func (s *Sampler) sampleCell(from *Stream, block uint32, words *[blockWords]uint
 		n = size - kept
 	}
 	var positions [MostInCell]int32 // ascending
-	var more [groupWords]uint64
 	found := positions[:0]
 	for h := 0; len(found) < n; h++ {
 		var at int32
