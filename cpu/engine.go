@@ -56,7 +56,7 @@ func (e *cpuEngine) Load(p *compile.Program, d *engine.Data) (_ engine.Loaded, e
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{arithmetic: e.arithmetic, code: code, program: p, data: d, layout: engine.LayoutOf(p)}
+	l := &loaded{arithmetic: e.arithmetic, code: code, program: p, data: d, layout: engine.LayoutOf(p), coins: coinsOf(p, d, e.workers)}
 	l.updates = l.spans()
 	l.team = newTeam(e.workers, func() *worker {
 		return &worker{space: e.workspace(code), sum: newSum(l.layout, code.widths())}
@@ -71,6 +71,7 @@ type loaded struct {
 	program    *compile.Program
 	data       *engine.Data
 	layout     engine.Layout
+	coins      []uint32
 	updates    []span
 	team       *team
 }

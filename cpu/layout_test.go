@@ -62,6 +62,7 @@ func everything(t *testing.T, l *lowered, data *engine.Data) []uint64 {
 	t.Helper()
 	b := l.bind()
 	b.set(l.Initial())
+	b.coins = coinsOf(l.Program, data, 1)
 	w := l.workspace().(*microbatch)
 	for _, rows := range w.memory.gradient {
 		for i := range rows.floats {

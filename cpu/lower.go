@@ -45,7 +45,6 @@ type lowered struct {
 	forward, predicted []instruction
 	backward           []instruction
 	reductions         []compile.Reduction // RankOne, Materialised or OfRows
-	contributed        []compile.ID        // the buffers that RankOne and Materialised read, each once
 	rows               int                 // the number of rows of the largest table with an OfRows reduction
 	positions          [][]int32           // by Shared value: the position in its source of each element
 	filters            []filter
@@ -124,12 +123,6 @@ func lower(p *compile.Program) (*lowered, error) {
 	for _, r := range reductions {
 		if r.Rule == compile.OfRows {
 			l.rows = max(l.rows, r.N)
-			continue
-		}
-		for _, id := range compile.Kept([]compile.Reduction{r}) {
-			if !slices.Contains(l.contributed, id) {
-				l.contributed = append(l.contributed, id)
-			}
 		}
 	}
 	l.gradient = arena.Of(l.values, slices.Concat(l.forward, l.backward), compile.Kept(l.reductions), true)
@@ -290,6 +283,9 @@ func (l *lowered) workspace() workspace {
 		lowered:    l,
 		memory:     newMemory(l),
 		factors:    make([]float32, l.samples),
+		squared:    make([]float64, l.samples),
+		samplesOf:  make([]int32, l.samples),
+		indexOf:    make([]int, l.samples),
 		position:   make([]float32, l.scratch),
 		first:      make([]int32, l.rows),
 		into:       make([]int32, indexed),

@@ -16,8 +16,9 @@ type bound struct {
 	derived    [][]float32          // by Derived value
 	preparer   *microbatch          // computes the derived values, as if stored values were one sample's
 
-	job  engine.Job // dropout uses its draws at step
-	step int
+	coins []uint32   // by sample, for rounding
+	job   engine.Job // dropout uses its draws at step
+	step  int
 }
 
 // set derives all forms from the parameters, whose slices it keeps.
@@ -63,6 +64,7 @@ type microbatch struct {
 	*lowered
 	memory
 	factors  []float32
+	squared  []float64
 	position []float32   // one sample's convolution, [positions, outputs]
 	first    []int32     // by row of a table: an index k where ids[k] may be that row's first occurrence
 	into     []int32     // one sample's rows of δ: the first row with the same id
@@ -72,6 +74,9 @@ type microbatch struct {
 	blocks     []uint32 // the generator's blocks for them
 
 	piece [512]float32 // of a derivative: small enough for the first-level cache
+
+	samplesOf []int32 // the microbatch's samples, as they are arranged
+	indexOf   []int   // their indices as they were given
 
 	bound *bound   // the run whose parameters are read
 	at    []buffer // the buffers of gradient or prediction
@@ -133,19 +138,20 @@ func (b *microbatch) clipped(run *bound, data *engine.Data, samples []int32, cli
 	for from := 0; from < len(samples); from += b.samples {
 		part := samples[from:min(from+b.samples, len(samples))]
 		b.n = len(part)
-		b.load(data, func(s int) int { return int(part[s]) })
-		b.draw(part)
+		down := b.arrange(part)
+		b.load(data, func(s int) int { return int(b.samplesOf[s]) })
+		b.draw(b.samplesOf)
 		b.execute(b.forward)
 		b.execute(b.backward)
-		sq := squared[from : from+b.n]
-		b.measure(sq)
-		for s, v := range sq {
+		b.measure(b.squared[:b.n])
+		for s, v := range b.squared[:b.n] {
+			squared[from+b.indexOf[s]] = v
 			b.factors[s] = engine.ClipFactor(v, clip)
 			if b.factors[s] == 0 {
 				b.silence(s)
 			}
 		}
-		b.reduce(sum, sq)
+		b.reduce(sum, down)
 	}
 	return nil
 }

@@ -79,19 +79,15 @@ func (b *microbatch) silence(s int) {
 	}
 }
 
-// reduce adds the samples' contributions to sum.
-func (b *microbatch) reduce(sum *sum, squared []float64) {
+// reduce adds the samples' contributions to sum. Those of the first down samples are rounded down, the others up.
+func (b *microbatch) reduce(sum *sum, down int) {
 	sum.reserve(b.n)
-	for i, r := range b.reductions {
-		if r.Rule == compile.OfRows {
-			b.scatter(i, sum)
-		}
-	}
-	down := b.partition(squared)
 	up := b.n - down
-	for _, r := range b.reductions {
+	for i, r := range b.reductions {
 		dst := sum.parts[r.Param]
 		switch r.Rule {
+		case compile.OfRows:
+			b.scatter(i, sum)
 		case compile.Materialised:
 			kernel.AddOuter(dst, b.factors[:b.n], 1, b.rows(r.G), len(dst), down, up, sum.fine)
 		case compile.RankOne:
@@ -103,48 +99,6 @@ func (b *microbatch) reduce(sum *sum, squared []float64) {
 			} else {
 				kernel.AddOuter(dst, x, r.K, d, r.N, down, up, sum.fine)
 			}
-		}
-	}
-}
-
-// partition moves the samples whose contributions are rounded down before the others, and returns their number.
-func (b *microbatch) partition(squared []float64) int {
-	var up [maxMicrobatch]bool
-	for s, v := range squared {
-		up[s] = roundsUp(v)
-	}
-	i, j := 0, b.n
-	for {
-		for i < j && !up[i] {
-			i++
-		}
-		for i < j && up[j-1] {
-			j--
-		}
-		if i == j {
-			return i
-		}
-		b.swap(i, j-1)
-		up[i], up[j-1] = false, true
-	}
-}
-
-// roundsUp tosses a sample's coin: whether its contributions are rounded up. If all were rounded down, their errors
-// would add up. The coin depends on the sample's gradient alone, so that what it contributes does too.
-func roundsUp(squaredNorm float64) bool {
-	return math.Float64bits(squaredNorm)*0x9e3779b97f4a7c15>>63 != 0
-}
-
-// swap exchanges what two samples contribute to all parameters but tables.
-func (b *microbatch) swap(s, t int) {
-	b.factors[s], b.factors[t] = b.factors[t], b.factors[s]
-	for _, id := range b.contributed {
-		x, y := b.row(id, s), b.row(id, t)
-		for len(x) > 0 {
-			n := copy(b.piece[:], x)
-			copy(x[:n], y)
-			copy(y, b.piece[:n])
-			x, y = x[n:], y[n:]
 		}
 	}
 }

@@ -41,6 +41,7 @@ func newRun(l *loaded, job engine.Job) *run {
 		bound:   l.code.bind(),
 		params:  slices.Clone(job.Initial),
 	}
+	r.bound.coins = l.coins
 	r.clip = job.Mechanism.ClipTo(r.grid, l.layout.Size)
 	r.tensors = l.layout.Split(r.params)
 	if job.Optimizer.Method == engine.Adam {

@@ -22,6 +22,7 @@ func TestGradientOfOnePlace(t *testing.T) {
 		}
 		b, sum := l.bind(), emptySum(l)
 		b.set(p.Initial())
+		b.coins = []uint32{0}
 		if err := l.workspace().clipped(b, enginetest.RandomData(p, 1, 1), []int32{0}, 16, sum, make([]float64, 1)); err != nil {
 			t.Fatal(err)
 		}

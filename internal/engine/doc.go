@@ -46,9 +46,9 @@
 //     can't hold more. No norm comes from Gram matrices: if rows nearly cancel, it would be rounding error.
 //  3. The sample contributes to each coordinate once, a multiple of Fine next to a product: of the clip factor f and
 //     the coordinate of g, or, if g is kept as two factors, x and δ, of an element of x and one of fδ, rounded to
-//     single precision. Which of the two next to it depends on the sample and on the parameters alone: the nearest, or
-//     the same side in all coordinates, by a coin that the sample's norm tosses, so that errors of many samples cancel.
-//     A sample with factor 0 contributes nothing, NaN or not.
+//     single precision. Which of the two next to it depends on the sample, the parameters and the step alone: the
+//     nearest, or the same side in all coordinates, by a coin, so that errors of many samples cancel. A sample with
+//     factor 0 contributes nothing, NaN or not.
 //  4. S is the sum of the batch's contributions, exactly.
 //
 // # Why the sum moves by at most C
