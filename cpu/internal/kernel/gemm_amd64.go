@@ -42,7 +42,7 @@ const (
 // A panel of B is copied if its rows are so far apart that each is on a page of its own, and so many rows of A read it
 // that the copy pays.
 const (
-	farApart = 256
+	farApart = 512
 	manyRows = 16
 )
 
