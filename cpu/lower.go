@@ -21,7 +21,7 @@ type workspace interface {
 const cacheFloats = 192 << 10
 
 // maxMicrobatch bounds the number of samples that go through the program together.
-const maxMicrobatch = 256
+const maxMicrobatch = 480
 
 const _ = uint(engine.MostInInt32 - maxMicrobatch) // otherwise sums don't hold a microbatch
 

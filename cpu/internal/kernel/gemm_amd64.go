@@ -32,11 +32,11 @@ func gemmAVX512(transA, transB bool, m, n, k int, a []float32, lda int, b []floa
 		transA, transB, m, n, k, a, lda, b, ldb, accumulate, c, ldc)
 }
 
-// A product is computed in blocks of depth steps of k and height rows of A, which stay in the second-level cache (at
-// most 512 KB) while one panel of B after another, of at most 96 KB, goes over them.
+// A product is computed in blocks of depth steps of k and at most height rows of A, which stay in the second-level cache
+// (at most 768 KB) while one panel of B after another, of at most 96 KB, goes over them.
 const (
 	depth  = 512
-	height = 256
+	height = 384
 )
 
 // A panel of B is copied if its rows are so far apart that each is on a page of its own, and so many rows of A read it
@@ -60,8 +60,10 @@ func gemmByPanels(panels [3]panel, register int, transA, transB bool, m, n, k in
 		defer s.giveBack()
 		copied = s.floats
 	}
-	for i := 0; i < m; i += height {
-		rows := min(height, m-i)
+	blocks := (m + height - 1) / height
+	for from := range blocks {
+		i := from * m / blocks
+		rows := (from+1)*m/blocks - i
 		for l := 0; l < k; l += depth {
 			steps := min(depth, k-l)
 			for j := 0; j < n; {

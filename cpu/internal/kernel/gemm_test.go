@@ -91,7 +91,7 @@ func TestGemmChain(t *testing.T) {
 func TestGemmBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, tb := range tables() {
-		for _, s := range [][3]int{{3, 300, 1300}, {300, 60, 513}, {16, 257, 1024}, {258, 49, 20}, {17, 97, 512}, {20, 600, 30}} {
+		for _, s := range [][3]int{{3, 300, 1300}, {400, 60, 513}, {16, 257, 1024}, {770, 49, 20}, {17, 97, 512}, {20, 600, 30}} {
 			m, n, k := s[0], s[1], s[2]
 			a, b := make([]float32, m*k), make([]float32, k*n)
 			fill(a, r, normal)
