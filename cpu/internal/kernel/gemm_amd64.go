@@ -32,8 +32,8 @@ func gemmAVX512(transA, transB bool, m, n, k int, a []float32, lda int, b []floa
 		transA, transB, m, n, k, a, lda, b, ldb, accumulate, c, ldc)
 }
 
-// A product is computed in blocks of depth steps of k and at most height rows of A, which stay in the second-level cache
-// (at most 768 KB) while one panel of B after another, of at most 96 KB, goes over them.
+// A product is computed in blocks of depth steps of k and at most height rows of A, which stay in the second-level
+// cache (at most 768 KB) while one panel of B after another, of at most 96 KB, goes over them.
 const (
 	depth  = 512
 	height = 384
