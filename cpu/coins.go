@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"math"
-	"sync"
 
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
@@ -13,30 +12,26 @@ import (
 // that what a sample contributes depends on nothing else.
 
 // coinsOf returns a hash of each sample's values, from which its coins come.
-func coinsOf(p *compile.Program, data *engine.Data, workers int) []uint32 {
+func coinsOf(p *compile.Program, data *engine.Data, workers int) ([]uint32, error) {
 	coins := make([]uint32, data.Samples)
-	var wait sync.WaitGroup
-	for k := range workers {
-		wait.Go(func() {
-			for s := k * data.Samples / workers; s < (k+1)*data.Samples/workers; s++ {
-				h := uint32(1)
-				for i, in := range p.Inputs {
-					if c := data.Columns[i]; c.Ints != nil {
-						for _, v := range c.Ints[s*in.Size:][:in.Size] {
-							h = (h ^ uint32(v)) * 0x01000193
-						}
-					} else {
-						for _, v := range c.Floats[s*in.Size:][:in.Size] {
-							h = (h ^ math.Float32bits(v)) * 0x01000193
-						}
+	return coins, make(crew, workers).share(workers, func(_ *worker, k int) error {
+		for s := k * data.Samples / workers; s < (k+1)*data.Samples/workers; s++ {
+			h := uint32(1)
+			for i, in := range p.Inputs {
+				if c := data.Columns[i]; c.Ints != nil {
+					for _, v := range c.Ints[s*in.Size:][:in.Size] {
+						h = (h ^ uint32(v)) * 0x01000193
+					}
+				} else {
+					for _, v := range c.Floats[s*in.Size:][:in.Size] {
+						h = (h ^ math.Float32bits(v)) * 0x01000193
 					}
 				}
-				coins[s] = h
 			}
-		})
-	}
-	wait.Wait()
-	return coins
+			coins[s] = h
+		}
+		return nil
+	})
 }
 
 // roundsUp returns a sample's coin of a step.

@@ -5,10 +5,10 @@
 //
 // A run's batch is divided into shares. There is one worker for each core, and the next free worker takes the next
 // share. It takes the share's samples through the whole program in microbatches, small enough that their buffers stay
-// in its core's cache, and adds up their contributions: each product is rounded to the grid and counted in whole
-// numbers. After the last share the workers divide the parameters into spans. For each span one worker adds up all
-// workers' sums, which is exact, adds the noise and updates the parameters. The number of workers changes no bit of the
-// result.
+// in its core's cache, unless the parameters don't fit it either: then large enough to read these seldom. It adds up
+// the samples' contributions: each product is rounded to the grid and counted in whole numbers. After the last share
+// the workers divide the parameters into spans. For each span one worker adds up all workers' sums, which is exact,
+// adds the noise and updates the parameters. The number of workers changes no bit of the result.
 //
 // Spans are processed in blocks, so small that their counts, normals and parameters stay in the first-level cache from
 // one kernel to the next. Kernels repeat package engine's definitions operation by operation, to the same bits.
@@ -23,10 +23,10 @@
 //
 // # How runs share the cores
 //
-// As many runs advance at once as there are cores. For each step a run borrows workers, as many as its share of the
-// cores. So many trials take one core each, while the last few trials, or a final run, share all cores. The workers
-// hold the large memory, a microbatch's buffers and sums. A run holds its parameters in the forms that the program
-// reads.
+// As many runs advance at once as there are cores. A run borrows workers, as many as its share of the cores, until
+// another run begins, ends or waits. So many trials take one core each, while the last few trials, or a final run,
+// share all cores. The workers hold the large memory, a microbatch's buffers and sums. A run holds its parameters in
+// the forms that the program reads.
 //
 // # When something panics
 //

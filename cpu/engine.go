@@ -56,7 +56,10 @@ func (e *cpuEngine) Load(p *compile.Program, d *engine.Data) (_ engine.Loaded, e
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{arithmetic: e.arithmetic, code: code, program: p, data: d, layout: engine.LayoutOf(p), coins: coinsOf(p, d, e.workers)}
+	l := &loaded{arithmetic: e.arithmetic, code: code, program: p, data: d, layout: engine.LayoutOf(p)}
+	if l.coins, err = coinsOf(p, d, e.workers); err != nil {
+		return nil, err
+	}
 	l.updates = l.spans()
 	l.team = newTeam(e.workers, func() *worker {
 		return &worker{space: e.workspace(code), sum: newSum(l.layout, code.widths())}

@@ -62,7 +62,10 @@ func everything(t *testing.T, l *lowered, data *engine.Data) []uint64 {
 	t.Helper()
 	b := l.bind()
 	b.set(l.Initial())
-	b.coins = coinsOf(l.Program, data, 1)
+	var err error
+	if b.coins, err = coinsOf(l.Program, data, 1); err != nil {
+		t.Fatal(err)
+	}
 	w := l.workspace().(*microbatch)
 	for _, rows := range w.memory.gradient {
 		for i := range rows.floats {

@@ -91,7 +91,9 @@ func addUp(t *testing.T, p *compile.Program, wide bool) {
 	data, squared := enginetest.RandomData(p, samples, 1), make([]float64, samples)
 	b := l.bind()
 	b.set(p.Initial())
-	b.coins = coinsOf(p, data, 3)
+	if b.coins, err = coinsOf(p, data, 3); err != nil {
+		t.Fatal(err)
+	}
 	unitsOf := func(size int, batch []int32) []int32 {
 		parted := *l
 		parted.samples = size

@@ -95,7 +95,7 @@ func TestTeamIsWaitedFor(t *testing.T) {
 	team.giveBack(again)
 }
 
-// Workers that come back together go to all who wait for them, and runs are told of others that begin and end.
+// Two workers that come back together go to the two borrowers who wait. A run is told when another begins or ends.
 func TestTeamServesAll(t *testing.T) {
 	team := newTeam(2, func() *worker { return &worker{} })
 	team.join()

@@ -74,14 +74,14 @@ func binomial(p float64, shift uint) (below [][2]uint64) {
 	for range shift {
 		term.Mul(term, term)
 	}
+	most := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 128), big.NewInt(1))
 	total := number(0)
 	for c := range 1 << shift {
 		total.Add(total, term)
 		scaled, _ := new(big.Float).SetMantExp(total, 128).Int(nil)
-		if scaled.Add(scaled, big.NewInt(1)).BitLen() > 128 {
+		if scaled.Cmp(most) >= 0 {
 			break
 		}
-		scaled.Sub(scaled, big.NewInt(1))
 		var words [16]byte
 		scaled.FillBytes(words[:])
 		below = append(below, [2]uint64{binary.BigEndian.Uint64(words[:8]), binary.BigEndian.Uint64(words[8:])})

@@ -39,7 +39,7 @@ const (
 	height = 384
 )
 
-// A panel of B is copied if its rows are so far apart that each is on a page of its own, and so many rows of A read it
+// A panel of B is copied if its rows are so far apart that each page holds one or two, and so many rows of A read it
 // that the copy pays.
 const (
 	farApart = 512
