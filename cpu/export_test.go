@@ -20,6 +20,9 @@ func (i inspector) ClippedSum(run int, samples []int32) (sum, squaredNorms []flo
 	}
 	sum = make([]float64, i.layout.Size)
 	c.total(0, sum)
+	for j := range sum {
+		sum[j] *= r.grid.Fine
+	}
 	c.forget()
 	return sum, append([]float64(nil), r.norms...), nil
 }

@@ -16,7 +16,7 @@ type sum struct {
 	parts  [][]int32    // units by parameter
 	held   int          // the number of these samples, at most most
 	most   int          // the number of samples whose sum int32 holds for certain
-	before []float64    // of earlier samples; 0 unless flushed
+	before []float64    // of earlier samples, in units too; 0 unless flushed
 	filled bool         // before isn't 0
 	dense  []span       // all parameters except tables
 	tables []*tableRows // by parameter; nil for all others
@@ -76,17 +76,17 @@ func (s *sum) flush() {
 	s.filled = true
 	s.each(func(at span) {
 		units := s.units[at.from:at.to]
-		kernel.AddUnits(s.before[at.from:at.to], units, s.fine)
+		kernel.AddUnits(s.before[at.from:at.to], units)
 		clear(units)
 	})
 	s.forget()
 }
 
-// moveTo adds the sum, for coordinates from, from+1, …, to total exactly, and clears it. After the last coordinate,
-// call forget.
+// moveTo adds the sum in units, for coordinates from, from+1, …, to total exactly, and clears it. After the last
+// coordinate, call forget.
 func (s *sum) moveTo(total []float64, from int) {
 	units := s.units[from:][:len(total)]
-	kernel.AddUnits(total, units, s.fine)
+	kernel.AddUnits(total, units)
 	clear(units) // while they are in the cache
 	if s.filled {
 		for j, v := range s.before[from:][:len(total)] {

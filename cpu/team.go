@@ -135,8 +135,8 @@ func guarded(w *worker, i int, f func(*worker, int) error) (err error) {
 	return f(w, i)
 }
 
-// total moves the workers' sums, for coordinates from, from+1, …, to total, which is 0. The addition is exact, and so
-// independent of the order. After the last coordinate, call forget.
+// total moves the workers' sums in units, for coordinates from, from+1, …, to total, which is 0. The addition is exact,
+// and so independent of the order. After the last coordinate, call forget.
 func (c crew) total(from int, total []float64) {
 	for _, w := range c {
 		w.sum.moveTo(total, from)

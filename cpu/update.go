@@ -40,16 +40,13 @@ func (r *run) release() *release {
 		o.LearningRate = r.job.Rate(int(r.done.Load()) + 1)
 	}
 	out := &release{rate: o.LearningRate, noisy: kernel.NoisyMean{
-		Deviation: m.NoiseDeviation(),
-		PerFine:   1 / g.Fine, Fine: g.Fine, PerCoarse: 1 / g.Coarse, Coarse: g.Coarse,
-		Divisor: m.ExpectedBatchSize,
+		Deviation: m.NoiseDeviation() / g.Fine, Coarsen: g.Fine / g.Coarse, Mean: g.Coarse / m.ExpectedBatchSize,
 	}}
 	if o.Method == engine.Adam {
-		c1, c2 := o.Corrections(int(r.done.Load()) + 1)
+		rate, correction := o.Corrected(int(r.done.Load()) + 1)
 		out.adam = kernel.AdamStep{
-			Rate:  o.LearningRate,
+			Rate: rate, Correction: correction, Epsilon: o.Epsilon,
 			Beta1: o.Beta1, Rest1: 1 - o.Beta1, Beta2: o.Beta2, Rest2: 1 - o.Beta2,
-			Correction1: c1, Correction2: c2, Epsilon: o.Epsilon,
 		}
 	}
 	return out

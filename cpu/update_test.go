@@ -109,7 +109,7 @@ func TestUpdateIsTheContracts(t *testing.T) {
 // The kernels' values equal the contract's also at the ends of the range.
 func TestReleaseIsTheContracts(t *testing.T) {
 	ends := []float64{0, math.Copysign(0, -1), 0.5, -1.5, 2.5, 0x1p51 + 0.5, -0x1p52 - 1, 0x1p53, math.Inf(1), math.Inf(-1), math.NaN(),
-		math.MaxFloat64, math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, 0x1p-1022, 9.49, -9.49}
+		math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, 0x1p-1022, 9.49, -9.49}
 	rapid.Check(t, func(t *rapid.T) {
 		g := engine.Grid{
 			Fine:   math.Ldexp(1, rapid.IntRange(-61, 19).Draw(t, "fine")),
@@ -117,13 +117,16 @@ func TestReleaseIsTheContracts(t *testing.T) {
 		}
 		deviation, divisor := rapid.Float64Range(0, 1e12).Draw(t, "deviation"), rapid.SampledFrom([]float64{1, 3, 1e-300, 1e300}).Draw(t, "divisor")
 		n := rapid.IntRange(0, 40).Draw(t, "n")
-		value := rapid.OneOf(rapid.Float64(), rapid.SampledFrom(ends))
-		z, sums := rapid.SliceOfN(value, n, n).Draw(t, "normals"), rapid.SliceOfN(value, n, n).Draw(t, "sums")
+		value := rapid.OneOf(rapid.Float64Range(-9.49, 9.49), rapid.SampledFrom(ends))
+		z := rapid.SliceOfN(value, n, n).Draw(t, "normals")
+		units := rapid.SliceOfN(rapid.Map(rapid.Int64Range(-1<<53, 1<<53), func(v int64) float64 { return float64(v) }), n, n).Draw(t, "sums")
+		sums := slices.Clone(units)
+		for i := range sums {
+			sums[i] *= g.Fine
+		}
 		want := slices.Clone(z)
 		g.Release(sums, want, deviation, divisor)
-		kernel.Release(z, sums, &kernel.NoisyMean{
-			Deviation: deviation, PerFine: 1 / g.Fine, Fine: g.Fine, PerCoarse: 1 / g.Coarse, Coarse: g.Coarse, Divisor: divisor,
-		})
+		kernel.Release(z, units, &kernel.NoisyMean{Deviation: deviation / g.Fine, Coarsen: g.Fine / g.Coarse, Mean: g.Coarse / divisor})
 		for i, v := range z {
 			if math.Float64bits(v) != math.Float64bits(want[i]) && (v == v || want[i] == want[i]) {
 				t.Fatalf("value %d is %x, want %x", i, v, want[i])

@@ -29,9 +29,9 @@ KERNEL(release_and_update)(group runs, minibatches drawn) {
 		return;
 	global<const uint32_t> id = identity_of(drawn, run);
 	global<const double> set = drawn.settings + size_t(run) * setting_columns;
-	double grid = set[setting_fine], out = set[setting_coarse], noise = set[setting_deviation];
-	double batch = set[setting_divisor], eta = set[setting_rate];
-	double per_grid = 1 / grid, per_out = 1 / out;
+	double grid = set[setting_fine], out = set[setting_coarse], noise = set[setting_deviation] / grid;
+	double eta = set[setting_rate];
+	double coarsen = grid / out, mean = out / set[setting_divisor];
 
 	double normals[8];
 	if (noise > 0) {
@@ -44,19 +44,18 @@ KERNEL(release_and_update)(group runs, minibatches drawn) {
 			normals[i] = 0;
 	}
 	bool moments = uint32_t(id[identity_adam]) == 1;
-	double b1 = 0, b2 = 0, small = 0, c1 = 0, c2 = 0;
+	double b1 = 0, b2 = 0, small = 0, correction = 0;
 	if (moments) {
 		b1 = set[setting_beta1], b2 = set[setting_beta2], small = set[setting_epsilon];
-		c1 = 1 - power(b1, step + 1), c2 = 1 - power(b2, step + 1);
+		eta /= 1 - power(b1, step + 1), correction = 1 / (1 - power(b2, step + 1));
 	}
 	for (int i = 0; i < 8; i++) {
 		size_t j = size_t(block) * 8 + i, at = size_t(run) * size + j;
 		if (j >= size_t(size) || (uint32_t(runs.occupied[j / 32]) >> (j % 32) & 1) == 0)
 			continue;
-		double sum = double((long long)(unsigned long long)(drawn.sums[at])) * grid;
+		double sum = double((long long)(unsigned long long)(drawn.sums[at]));
 		drawn.sums[at] = 0ull;
-		double noisy = sum + rint(normals[i] * noise * per_grid) * grid;
-		double g = rint(noisy * per_out) * out / batch;
+		double g = rint((sum + rint(normals[i] * noise)) * coarsen) * mean;
 		double theta = double(float(drawn.params[at]));
 		if (!moments) {
 			drawn.params[at] = float(theta - eta * g);
@@ -66,7 +65,7 @@ KERNEL(release_and_update)(group runs, minibatches drawn) {
 		double v = b2 * double(float(runs.seconds[at])) + (1 - b2) * g * g;
 		runs.firsts[at] = float(m);
 		runs.seconds[at] = float(v);
-		drawn.params[at] = float(theta - eta * (m / c1) / (sqrt(v / c2) + small));
+		drawn.params[at] = float(theta - eta * m / (sqrt(correction * v) + small));
 	}
 }
 EXPORT(release_and_update)

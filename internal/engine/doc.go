@@ -29,7 +29,7 @@
 //
 // Bit for bit, on every engine: the minibatch ([Job.Minibatch]) and the normals ([Job.Normals]) of a step, which depend
 // on the key, a stream's name and a word's index and not on an engine's schedule; the layout of parameters ([Layout]);
-// the grids, the release and its division ([Grid]); the clip factor of a given squared norm ([ClipFactor]); the
+// the grids and the release ([Grid]); the clip factor of a given squared norm ([ClipFactor]); the
 // optimizer ([Optimizer.Update]).
 //
 // Within a tolerance that each engine states, unless partial sums overflow: gradients of samples, their norms, outputs.

@@ -31,15 +31,16 @@ func (m Mechanism) Grid(samples int) Grid {
 }
 
 // Release overwrites standard normals with the noisy mean gradient: for each coordinate the sum, a multiple of Fine,
-// plus noise, rounded to a multiple of Coarse and divided by divisor. The noise is the normal times deviation, rounded
-// once as a double and then to Fine. Ties go to even. Both slices have the same length.
+// plus noise, rounded to a multiple of Coarse, of which there are then so many times Coarse/divisor. The noise in units
+// of Fine is the normal times deviation/Fine, rounded to a whole number. Quotients and products are rounded to doubles,
+// and ties go to even. Both slices have the same length.
 func (g Grid) Release(sums, normals []float64, deviation, divisor float64) {
-	fine, coarse := g.Fine, g.Coarse
-	perFine, perCoarse := 1/fine, 1/coarse // powers of two: products with them are exact
+	deviation /= g.Fine
+	mean := g.Coarse / divisor
 	sums = sums[:len(normals)]
 	for j, z := range normals {
-		noisy := sums[j] + math.RoundToEven(float64(z*deviation)*perFine)*fine
-		normals[j] = math.RoundToEven(noisy*perCoarse) * coarse / divisor
+		noisy := sums[j] + float64(math.RoundToEven(z*deviation)*g.Fine)
+		normals[j] = math.RoundToEven(noisy/g.Coarse) * mean
 	}
 }
 

@@ -27,7 +27,7 @@ type Optimizer struct {
 // the same length; SGD doesn't read first and second.
 //
 //	SGD:   θ ← θ − η g
-//	Adam:  m ← β1 m + (1−β1) g,  v ← β2 v + (1−β2) g²,  θ ← θ − η (m/(1−β1ᵗ)) / (√(v/(1−β2ᵗ)) + ε)
+//	Adam:  m ← β1 m + (1−β1) g,  v ← β2 v + (1−β2) g²,  θ ← θ − (η/(1−β1ᵗ)) m / (√((1/(1−β2ᵗ)) v) + ε)
 //
 // (Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015). Arithmetic is in doubles, each operation rounded
 // by itself, in the order written here. Parameters and moments are stored as floats; the step uses the moments before
@@ -41,26 +41,20 @@ func (o Optimizer) Update(step int, params, first, second []float32, gradient []
 		}
 		return
 	}
-	c1, c2 := o.Corrections(step)
+	rate, correction := o.Corrected(step)
 	first, second = first[:len(gradient)], second[:len(gradient)]
 	for j, g := range gradient {
 		m := float64(o.Beta1*float64(first[j])) + float64((1-o.Beta1)*g)
 		v := float64(o.Beta2*float64(second[j])) + float64(float64((1-o.Beta2)*g)*g)
 		first[j], second[j] = float32(m), float32(v)
-		// Divisions take most of the time, and after some hundred steps one divides by 1.
-		if c1 != 1 {
-			m /= c1
-		}
-		if c2 != 1 {
-			v /= c2
-		}
-		params[j] = float32(float64(params[j]) - float64(float64(o.LearningRate*m)/(math.Sqrt(v)+o.Epsilon)))
+		params[j] = float32(float64(params[j]) - float64(float64(rate*m)/(math.Sqrt(correction*v)+o.Epsilon)))
 	}
 }
 
-// Corrections returns Adam's 1−β1ᵗ and 1−β2ᵗ for step t, counted from 1.
-func (o Optimizer) Corrections(t int) (first, second float64) {
-	return 1 - power(o.Beta1, t), 1 - power(o.Beta2, t)
+// Corrected returns Adam's factors η/(1−β1ᵗ) and 1/(1−β2ᵗ) of step t, counted from 1. They correct moments that began
+// at 0.
+func (o Optimizer) Corrected(t int) (rate, correction float64) {
+	return o.LearningRate / (1 - power(o.Beta1, t)), 1 / (1 - power(o.Beta2, t))
 }
 
 // power returns bⁿ by squaring, from n's lowest bit up, so that every engine gets the same bits.

@@ -172,9 +172,9 @@ func BenchmarkUpdate(b *testing.B) {
 	for i := range n {
 		units[i], gradient[i], second[i] = int32(r.Uint32()>>8), r.NormFloat64(), r.Float32()
 	}
-	noisy := &NoisyMean{Deviation: 1, PerFine: 0x1p21, Fine: 0x1p-21, PerCoarse: 0x1p6, Coarse: 0x1p-6, Divisor: 63}
-	step := &AdamStep{1e-3, 0.9, 0.1, 0.999, 0.001, 1, 0.5, 1e-8}
-	perElement(b, "units", n, func(tb *table) { tb.addUnits(sum, units, 0x1p-21) })
+	noisy := &NoisyMean{Deviation: 0x1p21, Coarsen: 0x1p-15, Mean: 0x1p-6 / 63}
+	step := &AdamStep{1e-3, 0.9, 0.1, 0.999, 0.001, 2, 1e-8}
+	perElement(b, "units", n, func(tb *table) { tb.addUnits(sum, units) })
 	perElement(b, "release", n, func(tb *table) { copy(mean, gradient); tb.release(mean, sum, noisy) })
 	perElement(b, "sgd", n, func(tb *table) { tb.sgd(params, gradient, 1e-3) })
 	perElement(b, "adam", n, func(tb *table) { tb.adam(params, first, second, gradient, step) })

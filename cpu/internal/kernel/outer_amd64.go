@@ -31,9 +31,11 @@ func addOuterAVX512(sum []int32, x []float32, m int, y []float32, n, down, up in
 }
 
 // Wide sums are computed from copies of x and y, in strips of strip elements of x and panels of y. So the pairs of a
-// block follow each other in the first-level cache, where pairs of whole rows are pages apart.
+// block follow each other in the first-level cache, where pairs of whole rows are pages apart. The rows of the sum are
+// pages apart too: all panels go over nearRows of them, of which the core remembers the pages, before the next come.
 const (
 	strip    = 16
+	nearRows = 48 * strip
 	wideSums = 1 << 18 // from this many elements of a sum on
 )
 
@@ -41,33 +43,35 @@ func addOuterByPanels(panels [3]outer, register int, sum []int32, x []float32, m
 	magic := 1.5 * (1 << 23) * grid
 	k := down + up
 	copies := m*n >= wideSums && m >= strip && n >= strip
-	rows, ldx, ldy := m, m, n
+	rows, near, ldx, ldy := m, m, m, n
 	var panel []float32
 	if copies {
 		s := borrow(k * (m + len(panels)*register))
 		defer s.giveBack()
 		panel = s.floats[k*m:]
 		x = strips(s.floats[:k*m], x, m, k)
-		rows = strip
+		rows, near = strip, nearRows
 	}
-	for j := 0; j < n; {
-		width := panelWidth(n-j, register)
-		registers := (width + register - 1) / register
-		yj := y[j:]
-		if copies {
-			for l := range k {
-				copy(panel[l*width:], y[l*n+j:][:width])
-			}
-			yj, ldy = panel, width
-		}
-		for i := 0; i < m; i += rows {
-			height, xi := min(rows, m-i), x[i:]
+	for from := 0; from < m; from += near {
+		for j := 0; j < n; {
+			width := panelWidth(n-j, register)
+			registers := (width + register - 1) / register
+			yj := y[j:]
 			if copies {
-				xi, ldx = x[i*k:], height
+				for l := range k {
+					copy(panel[l*width:], y[l*n+j:][:width])
+				}
+				yj, ldy = panel, width
 			}
-			panels[registers-1](height, down, magic, &xi[0], 1, ldx, &yj[0], ldy, &sum[i*n+j], n, width-(registers-1)*register, up)
+			for i := from; i < min(from+near, m); i += rows {
+				height, xi := min(rows, m-i), x[i:]
+				if copies {
+					xi, ldx = x[i*k:], height
+				}
+				panels[registers-1](height, down, magic, &xi[0], 1, ldx, &yj[0], ldy, &sum[i*n+j], n, width-(registers-1)*register, up)
+			}
+			j += width
 		}
-		j += width
 	}
 }
 

@@ -28,7 +28,7 @@ type table struct {
 	repeat                      func(dst, a []float32, n int)
 	addEachRow                  func(dst, a []float32)
 	addToRows                   func(sum []int32, rows []int32, x float32, y []float32, k int, at []int32, grid float32)
-	addUnits                    func(total []float64, units []int32, grid float64)
+	addUnits                    func(total []float64, units []int32)
 	release                     func(mean, sum []float64, c *NoisyMean)
 	releaseUnits                func(mean []float64, units []int32, c *NoisyMean)
 	sgd                         func(params []float32, gradient []float64, rate float64)

@@ -4,10 +4,10 @@ package kernel
 // the remaining elements.
 
 //go:noescape
-func addUnits4(total *float64, units *int32, n int, grid float64)
+func addUnits4(total *float64, units *int32, n int)
 
 //go:noescape
-func addUnits8(total *float64, units *int32, n int, grid float64)
+func addUnits8(total *float64, units *int32, n int)
 
 //go:noescape
 func release4(mean, sum *float64, n int, c *NoisyMean)
@@ -36,13 +36,13 @@ func adam8(params, first, second *float32, gradient *float64, n int, c *AdamStep
 // whole returns how many of n elements fill registers of the given width.
 func whole(n, width int) int { return n - n%width }
 
-func addUnitsBy(width int, loop func(total *float64, units *int32, n int, grid float64)) func([]float64, []int32, float64) {
-	return func(total []float64, units []int32, grid float64) {
+func addUnitsBy(width int, loop func(total *float64, units *int32, n int)) func([]float64, []int32) {
+	return func(total []float64, units []int32) {
 		n := whole(len(total), width)
 		if n > 0 {
-			loop(&total[0], &units[0], n, grid)
+			loop(&total[0], &units[0], n)
 		}
-		addUnitsPlain(total[n:], units[n:], grid)
+		addUnitsPlain(total[n:], units[n:])
 	}
 }
 

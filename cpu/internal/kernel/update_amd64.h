@@ -1,4 +1,4 @@
-// Loops of update.go over doubles and what belongs to them. The including file names the registers: D0 to D12 hold
+// Loops of update.go over doubles and what belongs to them. The including file names the registers: D0 to D11 hold
 // WIDTH doubles, H0 and H8 are the lower halves of D0 and D8 and hold as many floats or int32s. NARROW rounds doubles
 // to floats, ROUND to integers, ties to even.
 //
@@ -22,49 +22,36 @@ loop: \
 	MOVQ b+8(FP), SI  \
 	MOVQ n+16(FP), CX
 
-// D1 is the grid.
 #define ADDUNITS \
 	VCVTDQ2PD (SI)(AX*4), D0     \
-	VMULPD    D1, D0, D0         \
 	VADDPD    (DI)(AX*8), D0, D0 \
 	VMOVUPD   D0, (DI)(AX*8)
 
 #define RELEASECONSTANTS \
 	MOVQ c+24(FP), R8                        \
 	VBROADCASTSD NoisyMean_Deviation(R8), D1 \
-	VBROADCASTSD NoisyMean_PerFine(R8), D2   \
-	VBROADCASTSD NoisyMean_Fine(R8), D3      \
-	VBROADCASTSD NoisyMean_PerCoarse(R8), D4 \
-	VBROADCASTSD NoisyMean_Coarse(R8), D5    \
-	VBROADCASTSD NoisyMean_Divisor(R8), D6
+	VBROADCASTSD NoisyMean_Coarsen(R8), D2   \
+	VBROADCASTSD NoisyMean_Mean(R8), D3
 
+// D4 is the sum.
 #define RELEASE \
 	VMULPD  (DI)(AX*8), D1, D0 \
+	ROUND(D0)                  \
+	VADDPD  D4, D0, D0         \
 	VMULPD  D2, D0, D0         \
 	ROUND(D0)                  \
 	VMULPD  D3, D0, D0         \
-	VADDPD  (SI)(AX*8), D0, D0 \
-	VMULPD  D4, D0, D0         \
-	ROUND(D0)                  \
-	VMULPD  D5, D0, D0         \
-	VDIVPD  D6, D0, D0         \
 	VMOVUPD D0, (DI)(AX*8)
+
+#define RELEASESUM \
+	VMOVUPD (SI)(AX*8), D4 \
+	RELEASE
 
 // H8 is 0.
 #define RELEASEUNITS \
-	VMULPD    (DI)(AX*8), D1, D0 \
-	VCVTDQ2PD (SI)(AX*4), D7     \
-	VMULPD    D2, D0, D0         \
-	VMULPD    D3, D7, D7         \
-	VMOVUPS   H8, (SI)(AX*4)     \
-	ROUND(D0)                    \
-	VMULPD    D3, D0, D0         \
-	VADDPD    D7, D0, D0         \
-	VMULPD    D4, D0, D0         \
-	ROUND(D0)                    \
-	VMULPD    D5, D0, D0         \
-	VDIVPD    D6, D0, D0         \
-	VMOVUPD   D0, (DI)(AX*8)
+	VCVTDQ2PD (SI)(AX*4), D4 \
+	VMOVUPS   H8, (SI)(AX*4) \
+	RELEASE
 
 // D2 is the learning rate.
 #define DESCEND \
@@ -74,7 +61,6 @@ loop: \
 	NARROW(D0, H0)               \
 	VMOVUPS   H0, (DI)(AX*4)
 
-// R9 and R10 are 0 where a correction is 1.
 #define ADAMCONSTANTS \
 	MOVQ params+0(FP), DI                     \
 	MOVQ first+8(FP), SI                      \
@@ -87,44 +73,31 @@ loop: \
 	VBROADCASTSD AdamStep_Rest1(R8), D7       \
 	VBROADCASTSD AdamStep_Beta2(R8), D8       \
 	VBROADCASTSD AdamStep_Rest2(R8), D9       \
-	VBROADCASTSD AdamStep_Correction1(R8), D10 \
-	VBROADCASTSD AdamStep_Correction2(R8), D11 \
-	VBROADCASTSD AdamStep_Epsilon(R8), D12    \
-	MOVQ $0x3ff0000000000000, AX              \
-	MOVQ AdamStep_Correction1(R8), R9         \
-	SUBQ AX, R9                               \
-	MOVQ AdamStep_Correction2(R8), R10        \
-	SUBQ AX, R10
+	VBROADCASTSD AdamStep_Correction(R8), D10 \
+	VBROADCASTSD AdamStep_Epsilon(R8), D11
 
 // D1 is m, D3 is v.
 #define ADAM \
-	VMOVUPD   (BX)(AX*8), D0  \
-	VCVTPS2PD (SI)(AX*4), D1  \
-	VMULPD    D6, D1, D1      \
-	VMULPD    D7, D0, D2      \
-	VADDPD    D2, D1, D1      \
-	VCVTPS2PD (DX)(AX*4), D3  \
-	VMULPD    D8, D3, D3      \
-	VMULPD    D9, D0, D4      \
-	VMULPD    D0, D4, D4      \
-	VADDPD    D4, D3, D3      \
-	NARROW(D1, H0)            \
-	VMOVUPS   H0, (SI)(AX*4)  \
-	NARROW(D3, H0)            \
-	VMOVUPS   H0, (DX)(AX*4)  \
-	TESTQ     R9, R9          \
-	JZ        first           \
-	VDIVPD    D10, D1, D1     \
-first:                            \
-	TESTQ     R10, R10        \
-	JZ        second          \
-	VDIVPD    D11, D3, D3     \
-second:                           \
-	VSQRTPD   D3, D3          \
-	VADDPD    D12, D3, D3     \
-	VMULPD    D5, D1, D1      \
-	VDIVPD    D3, D1, D1      \
-	VCVTPS2PD (DI)(AX*4), D0  \
-	VSUBPD    D1, D0, D0      \
-	NARROW(D0, H0)            \
+	VMOVUPD   (BX)(AX*8), D0 \
+	VCVTPS2PD (SI)(AX*4), D1 \
+	VMULPD    D6, D1, D1     \
+	VMULPD    D7, D0, D2     \
+	VADDPD    D2, D1, D1     \
+	VCVTPS2PD (DX)(AX*4), D3 \
+	VMULPD    D8, D3, D3     \
+	VMULPD    D9, D0, D4     \
+	VMULPD    D0, D4, D4     \
+	VADDPD    D4, D3, D3     \
+	NARROW(D1, H0)           \
+	VMOVUPS   H0, (SI)(AX*4) \
+	NARROW(D3, H0)           \
+	VMOVUPS   H0, (DX)(AX*4) \
+	VMULPD    D10, D3, D3    \
+	VSQRTPD   D3, D3         \
+	VADDPD    D11, D3, D3    \
+	VMULPD    D5, D1, D1     \
+	VDIVPD    D3, D1, D1     \
+	VCVTPS2PD (DI)(AX*4), D0 \
+	VSUBPD    D1, D0, D0     \
+	NARROW(D0, H0)           \
 	VMOVUPS   H0, (DI)(AX*4)

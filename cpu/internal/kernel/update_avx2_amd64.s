@@ -13,7 +13,6 @@
 #define D9 Y9
 #define D10 Y10
 #define D11 Y11
-#define D12 Y12
 #define H0 X0
 #define H8 X8
 #define WIDTH 4
@@ -23,15 +22,14 @@
 
 // The loops of update.go with AVX2: update_amd64.h holds their bodies.
 
-TEXT ·addUnits4(SB), NOSPLIT, $0-32
+TEXT ·addUnits4(SB), NOSPLIT, $0-24
 	SLICES2(total, units)
-	VBROADCASTSD grid+24(FP), D1
 	EACHDOUBLE(ADDUNITS)
 
 TEXT ·release4(SB), NOSPLIT, $0-32
 	SLICES2(mean, sum)
 	RELEASECONSTANTS
-	EACHDOUBLE(RELEASE)
+	EACHDOUBLE(RELEASESUM)
 
 TEXT ·releaseUnits4(SB), NOSPLIT, $0-32
 	SLICES2(mean, units)

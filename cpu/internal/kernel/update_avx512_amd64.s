@@ -13,7 +13,6 @@
 #define D9 Z9
 #define D10 Z10
 #define D11 Z11
-#define D12 Z12
 #define H0 Y0
 #define H8 Y8
 #define WIDTH 8
@@ -23,15 +22,14 @@
 
 // The loops of update.go with AVX-512: update_amd64.h holds their bodies.
 
-TEXT ·addUnits8(SB), NOSPLIT, $0-32
+TEXT ·addUnits8(SB), NOSPLIT, $0-24
 	SLICES2(total, units)
-	VBROADCASTSD grid+24(FP), D1
 	EACHDOUBLE(ADDUNITS)
 
 TEXT ·release8(SB), NOSPLIT, $0-32
 	SLICES2(mean, sum)
 	RELEASECONSTANTS
-	EACHDOUBLE(RELEASE)
+	EACHDOUBLE(RELEASESUM)
 
 TEXT ·releaseUnits8(SB), NOSPLIT, $0-32
 	SLICES2(mean, units)
