@@ -14,7 +14,7 @@ import (
 // coinsOf returns a hash of each sample's values, from which its coins come.
 func coinsOf(p *compile.Program, data *engine.Data, workers int) ([]uint32, error) {
 	coins := make([]uint32, data.Samples)
-	return coins, make(crew, workers).share(workers, func(_ *worker, k int) error {
+	return coins, crewOf(workers).share(workers, func(_ *worker, k int) error {
 		for s := k * data.Samples / workers; s < (k+1)*data.Samples/workers; s++ {
 			h := uint32(1)
 			for i, in := range p.Inputs {

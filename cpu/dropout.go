@@ -48,7 +48,8 @@ func (b *microbatch) draw(samples []int32) {
 			}
 		}
 	}
-	b.bound.job.Dropout(b.bound.step, b.Draws, 0).Blocks(b.drawnWords[:len(samples)*b.words], b.blocks)
+	s := b.bound.job.Dropout(b.bound.step, b.Draws, 0)
+	s.Blocks(b.drawnWords[:len(samples)*b.words], b.blocks)
 }
 
 // dropout runs a Dropout instruction for sample s.

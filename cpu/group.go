@@ -16,7 +16,7 @@ type group struct {
 	runs []*run
 }
 
-// Steps takes each run's steps. A goroutine that has finished one run takes the next.
+// Steps takes each run's steps. A worker that has finished one run takes the next.
 func (g *group) Steps(ctx context.Context, steps ...int) error {
 	if err := engine.CheckSteps(steps, g.Done()); err != nil {
 		return err
@@ -31,9 +31,10 @@ func (g *group) Steps(ctx context.Context, steps ...int) error {
 		}
 	}
 	var wait sync.WaitGroup
-	for range min(g.team.size, len(g.runs)) {
+	for range min(g.team.size, len(g.runs)) - 1 {
 		wait.Go(advance)
 	}
+	advance() // here, since another goroutine may begin on another core
 	wait.Wait()
 	if err := ctx.Err(); err != nil {
 		return err

@@ -53,7 +53,8 @@ type lowered struct {
 	words              int // 64-bit words of one sample's draws
 
 	gradient, prediction arena.Layout
-	samples              int // the size of a microbatch
+	samples              int     // the size of a microbatch
+	work                 float64 // about how many nanoseconds a sample takes
 }
 
 // instruction is a program's instruction with all that this machine derives from its geometry.
@@ -127,7 +128,9 @@ func lower(p *compile.Program) (*lowered, error) {
 	}
 	l.gradient = arena.Of(l.values, slices.Concat(l.forward, l.backward), compile.Kept(l.reductions), true)
 	l.prediction = arena.Of(l.values, l.predicted, []compile.ID{p.Output.Value}, true)
-	l.samples = microbatchOf(l.gradient.Floats+2*l.words, l.multiplied())
+	perSample, multiplied := l.gradient.Floats+2*l.words, l.multiplied()
+	l.samples = microbatchOf(perSample, multiplied)
+	l.work = float64(perSample) + 0.05*float64(multiplied) // of which each takes part in six operations
 	return l, nil
 }
 

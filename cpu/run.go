@@ -29,6 +29,14 @@ type run struct {
 
 	batch []int32
 	norms []float64 // the batch's squared norms
+
+	// Of the step that is being taken:
+	crew    crew
+	samples []int32
+	shares  int
+	release release
+	summed  func(*worker, int) error // sumShare, and updateSpan: method values, which are allocated
+	updated func(*worker, int) error
 }
 
 func newRun(l *loaded, job engine.Job) *run {
@@ -42,6 +50,7 @@ func newRun(l *loaded, job engine.Job) *run {
 		params:  slices.Clone(job.Initial),
 	}
 	r.bound.coins = l.coins
+	r.summed, r.updated = r.sumShare, r.updateSpan
 	r.clip = job.Mechanism.ClipTo(r.grid, l.layout.Size)
 	r.tensors = l.layout.Split(r.params)
 	if job.Optimizer.Method == engine.Adam {
@@ -62,11 +71,16 @@ func newRun(l *loaded, job engine.Job) *run {
 // Schedules marks engines whose runs take the rates of their jobs: see [engine.Schedules].
 func (l *loaded) Schedules() {}
 
+// leastWork is the least nanoseconds of work that a worker gets in a step, since handing it over takes some ten
+// thousand. Tests set it to 1.
+var leastWork = 40_000.0
+
 // parallel returns the number of workers that a step of this run can keep busy, with twice the expected samples or with
 // the parameters to update.
 func (r *run) parallel() int {
-	expected := 2 * r.job.Mechanism.SamplingProbability * float64(len(r.members)) / (maxShare / 4)
-	return max(len(r.updates), 1+int(expected))
+	expected := r.job.Mechanism.SamplingProbability * float64(len(r.members))
+	work := expected*r.code.work + 3*float64(r.layout.Size)
+	return max(1, min(int(work/leastWork), max(len(r.updates), 1+int(2*expected/(maxShare/4)))))
 }
 
 // step takes one logical step. A run that failed takes no further step until it is restored: it may have stopped during
@@ -104,16 +118,20 @@ func (r *run) clippedSum(c crew, samples []int32) error {
 	}
 	n := len(samples)
 	r.norms = slices.Grow(r.norms[:0], n)[:n]
-	shares := r.shares(n, len(c))
-	return c.share(shares, func(w *worker, k int) error {
-		from, to := k*n/shares, (k+1)*n/shares
-		return w.space.clipped(r.bound, r.data, samples[from:to], r.clip, w.sum, r.norms[from:to])
-	})
+	r.samples, r.shares = samples, r.sharesOf(n, len(c))
+	return c.share(r.shares, r.summed)
 }
 
-// shares returns the number of even shares of n samples. Unless they are small, each worker gets at least four, so that
+// sumShare is a worker's share of clippedSum.
+func (r *run) sumShare(w *worker, k int) error {
+	n := len(r.samples)
+	from, to := k*n/r.shares, (k+1)*n/r.shares
+	return w.space.clipped(r.bound, r.data, r.samples[from:to], r.clip, w.sum, r.norms[from:to])
+}
+
+// sharesOf returns the number of even shares of n samples. Unless they are small, each worker gets at least four, so that
 // all end at about the same time; or one of large microbatches, each of which reads all parameters from memory.
-func (r *run) shares(n, workers int) int {
+func (r *run) sharesOf(n, workers int) int {
 	most, each := maxShare, 4
 	if r.code.samples > maxShare {
 		most, each = r.code.samples, 1

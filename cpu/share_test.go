@@ -8,6 +8,7 @@ import (
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 	"github.com/dptrain/dptrain/internal/enginetest"
+	"github.com/dptrain/dptrain/internal/long"
 )
 
 // A failed worker does nothing more: later work must not overwrite its error.
@@ -15,7 +16,7 @@ func TestShareKeepsAFailure(t *testing.T) {
 	want := errors.New("no")
 	for _, workers := range []int{1, 3} {
 		calls := 0
-		err := make(crew, workers).share(5, func(_ *worker, i int) error {
+		err := crewOf(workers).share(5, func(_ *worker, i int) error {
 			if workers == 1 {
 				calls++
 			}
@@ -45,7 +46,7 @@ func TestMicrobatches(t *testing.T) {
 		{196, 30, 4, 2},
 	} {
 		r := &run{loaded: &loaded{code: &lowered{samples: c.microbatch}}}
-		if got := r.shares(c.n, c.workers); got != c.want {
+		if got := r.sharesOf(c.n, c.workers); got != c.want {
 			t.Errorf("microbatches of %d, %d samples, %d workers: %d shares, want %d", c.microbatch, c.n, c.workers, got, c.want)
 		}
 	}
@@ -115,4 +116,31 @@ func addUp(t *testing.T, p *compile.Program, wide bool) {
 			t.Errorf("in microbatches of %d the sum is another", size)
 		}
 	}
+}
+
+// Once buffers have their size, a step allocates nothing, for any number of workers.
+func TestStepsAllocateNothing(t *testing.T) {
+	long.SkipRace(t, "it keeps functions from being inlined")
+	for _, name := range []string{"mean of rows that are looked up", "dropout"} {
+		p := enginetest.Zoo()[name].Program(t, 1)
+		for _, workers := range []int{1, 3} {
+			l := must(New(Options{Workers: workers}).Load(p, enginetest.RandomData(p, 200, 1)))
+			runs := must(l.Start(engine.Job{
+				Mechanism: engine.Mechanism{SamplingProbability: 1, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: 200},
+				Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 0.01},
+				Initial:   engine.LayoutOf(p).Join(p.Initial()),
+			})).(*group)
+			c, _ := runs.team.borrow(workers)
+			if n := testing.AllocsPerRun(50, func() { must(0, runs.runs[0].step(c)) }); n > 0 || len(c) != workers {
+				t.Errorf("%s: %d workers: a step allocates %v times", name, len(c), n)
+			}
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -35,8 +35,21 @@ type team struct {
 type worker struct {
 	space      workspace
 	sum        *sum
-	noise      *random.Stream     // of the step
+	noise      random.Stream      // of the step
 	sums, mean [blockSize]float64 // of a block of coordinates
+
+	own  task   // what its crew shares if it is the crew's first
+	aids *task  // that of its crew's first
+	aid  func() // works on it; a value, since a go statement with arguments would allocate
+	err  error  // its failure in that
+}
+
+// task is work that a crew shares.
+type task struct {
+	f    func(*worker, int) error
+	n    int
+	next atomic.Int64 // the first index that nobody has taken
+	wait sync.WaitGroup
 }
 
 func newTeam(size int, hire func() *worker) *team {
@@ -112,22 +125,42 @@ func (t *team) dismiss() {
 // crew is the workers that a run has borrowed for a step.
 type crew []*worker
 
+// crewOf returns n workers for work that needs no buffers.
+func crewOf(n int) crew {
+	c := make(crew, n)
+	for i := range c {
+		c[i] = new(worker)
+	}
+	return c
+}
+
 // share calls f for every index below n, each time on a free worker. It returns the first error.
 func (c crew) share(n int, f func(*worker, int) error) error {
-	var next atomic.Int64
-	errs := make([]error, len(c))
-	work := func(k int) {
-		for i := int(next.Add(1)) - 1; i < n && errs[k] == nil; i = int(next.Add(1)) - 1 {
-			errs[k] = guarded(c[k], i, f)
+	t := &c[0].own
+	t.f, t.n = f, n
+	t.next.Store(0)
+	for _, w := range c[1:max(1, min(len(c), n))] {
+		if w.aids != t {
+			w.aids, w.aid = t, func() { defer t.wait.Done(); w.work(t) }
 		}
+		t.wait.Add(1)
+		go w.aid()
 	}
-	var wait sync.WaitGroup
-	for k := 1; k < min(len(c), n); k++ {
-		wait.Go(func() { work(k) })
+	c[0].work(t)
+	t.wait.Wait()
+	t.f = nil
+	var err error
+	for _, w := range c {
+		err, w.err = cmp.Or(err, w.err), nil
 	}
-	work(0)
-	wait.Wait()
-	return cmp.Or(errs...)
+	return err
+}
+
+// work takes indices of a task until none is left or one fails.
+func (w *worker) work(t *task) {
+	for i := int(t.next.Add(1)) - 1; i < t.n && w.err == nil; i = int(t.next.Add(1)) - 1 {
+		w.err = guarded(w, i, t.f)
+	}
 }
 
 func guarded(w *worker, i int, f func(*worker, int) error) (err error) {

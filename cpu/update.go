@@ -34,12 +34,12 @@ type release struct {
 	adam  kernel.AdamStep
 }
 
-func (r *run) release() *release {
+func (r *run) nextRelease() release {
 	g, m, o := r.grid, r.job.Mechanism, r.job.Optimizer
 	if r.job.Rate != nil {
 		o.LearningRate = r.job.Rate(int(r.done.Load()) + 1)
 	}
-	out := &release{rate: o.LearningRate, noisy: kernel.NoisyMean{
+	out := release{rate: o.LearningRate, noisy: kernel.NoisyMean{
 		Deviation: m.NoiseDeviation() / g.Fine, Coarsen: g.Fine / g.Coarse, Mean: g.Coarse / m.ExpectedBatchSize,
 	}}
 	if o.Method == engine.Adam {
@@ -55,46 +55,50 @@ func (r *run) release() *release {
 // update adds noise to the clipped sum, divides by the expected batch size and lets the optimizer, or the job's Move,
 // move the parameters. Nothing else ever reads the sum.
 func (r *run) update(c crew) error {
-	step, release := int(r.done.Load()), r.release()
+	step := int(r.done.Load())
+	r.crew, r.release = c, r.nextRelease()
 	for _, w := range c {
 		w.noise = r.job.Noise(step)
 	}
-	err := c.share(len(r.updates), func(w *worker, k int) error {
-		whole := r.updates[k]
-		w.noise.Seek(uint64(whole.from))
-		for from := whole.from; from < whole.to; from += blockSize {
-			s := span{from, min(from+blockSize, whole.to)}
-			mean := w.mean[:s.to-s.from]
-			if release.noisy.Deviation > 0 {
-				w.noise.Normals(mean)
-			} else {
-				clear(mean)
-			}
-			if units := c.only(s); units != nil {
-				kernel.ReleaseUnits(mean, units, &release.noisy)
-			} else {
-				sum := w.sums[:len(mean)]
-				clear(sum)
-				c.total(s.from, sum)
-				kernel.Release(mean, sum, &release.noisy)
-			}
-			if r.mean != nil {
-				for j, v := range mean {
-					r.mean[s.from+j] = float32(v)
-				}
-			} else if params := r.params[s.from:s.to]; r.job.Optimizer.Method == engine.Adam {
-				kernel.Adam(params, r.first[s.from:s.to], r.second[s.from:s.to], mean, &release.adam)
-			} else {
-				kernel.SGD(params, mean, release.rate)
-			}
+	if err := c.share(len(r.updates), r.updated); err != nil {
+		return err
+	}
+	c.forget()
+	if r.mean != nil {
+		return r.job.Move(step+1, r.params, r.mean)
+	}
+	return nil
+}
+
+// updateSpan is a worker's share of update.
+func (r *run) updateSpan(w *worker, k int) error {
+	whole := r.updates[k]
+	w.noise.Seek(uint64(whole.from))
+	for from := whole.from; from < whole.to; from += blockSize {
+		s := span{from, min(from+blockSize, whole.to)}
+		mean := w.mean[:s.to-s.from]
+		if r.release.noisy.Deviation > 0 {
+			w.noise.Normals(mean)
+		} else {
+			clear(mean)
 		}
-		return nil
-	})
-	if err == nil {
-		c.forget()
+		if units := r.crew.only(s); units != nil {
+			kernel.ReleaseUnits(mean, units, &r.release.noisy)
+		} else {
+			sum := w.sums[:len(mean)]
+			clear(sum)
+			r.crew.total(s.from, sum)
+			kernel.Release(mean, sum, &r.release.noisy)
+		}
+		if r.mean != nil {
+			for j, v := range mean {
+				r.mean[s.from+j] = float32(v)
+			}
+		} else if params := r.params[s.from:s.to]; r.job.Optimizer.Method == engine.Adam {
+			kernel.Adam(params, r.first[s.from:s.to], r.second[s.from:s.to], mean, &r.release.adam)
+		} else {
+			kernel.SGD(params, mean, r.release.rate)
+		}
 	}
-	if err == nil && r.mean != nil {
-		err = r.job.Move(step+1, r.params, r.mean)
-	}
-	return err
+	return nil
 }

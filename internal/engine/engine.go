@@ -203,14 +203,14 @@ func (j *Job) Normals(step, from int, dst []float64) {
 
 // Noise returns the stream of step's normals, for a caller that draws them in parts. First seek the first coordinate,
 // which is even. All parts but the last have an even length.
-func (j *Job) Noise(step int) *random.Stream { return j.Key.Stream(j.id(random.Noise, step)) }
+func (j *Job) Noise(step int) random.Stream { return *j.Key.Stream(j.id(random.Noise, step)) }
 
 // Dropout returns the stream that decides which elements [compile.Dropout] keeps in a step. Steps count from 0. Draw d
 // of a sample, given by its number in the data, is half of word (sample·draws + d)/2, the low half if d is even; draws
 // is the program's. An element is kept if its draw, as an unsigned number, is below [KeepBelow]. A sample's draws don't
 // depend on the other samples of the minibatch: adding or removing a sample changes no other's gradient.
-func (j *Job) Dropout(step, draws, sample int) *random.Stream {
-	s := j.Key.Stream(j.id(random.Dropout, step))
+func (j *Job) Dropout(step, draws, sample int) random.Stream {
+	s := *j.Key.Stream(j.id(random.Dropout, step))
 	s.Seek(uint64(sample) * uint64(draws) / 2)
 	return s
 }
