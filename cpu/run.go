@@ -129,8 +129,8 @@ func (r *run) sumShare(w *worker, k int) error {
 	return w.space.clipped(r.bound, r.data, r.samples[from:to], r.clip, w.sum, r.norms[from:to])
 }
 
-// sharesOf returns the number of even shares of n samples. Unless they are small, each worker gets at least four, so that
-// all end at about the same time; or one of large microbatches, each of which reads all parameters from memory.
+// sharesOf returns the number of even shares of n samples. Unless they are small, each worker gets at least four, so
+// that all end at about the same time; or one of large microbatches, each of which reads all parameters from memory.
 func (r *run) sharesOf(n, workers int) int {
 	most, each := maxShare, 4
 	if r.code.samples > maxShare {
