@@ -212,8 +212,11 @@ func TestSamplerRefuses(t *testing.T) {
 	}
 }
 
-// Sampling again allocates nothing.
+// Sampling again allocates nothing, but for the ciphers of the portable keystream.
 func TestSampleAllocates(t *testing.T) {
+	if widest() == portable {
+		t.Skip("no vectors")
+	}
 	members, kept := make([]int32, 10_000), make([]int32, 0, 10_000)
 	for _, p := range []float64{0.001, 0.3, 0.9} {
 		s, from := SamplerOf(p), InsecureKey(1).Stream(ID{})

@@ -110,12 +110,16 @@ func eachBenchmark(b *testing.B, each int, f func()) {
 	}
 }
 
+// BenchmarkUint64s measures the keystream. With AVX-512 a word is at least 4.1 cycles: 976 additions, exclusive ors and
+// rotations, and 64 moves, for 16 blocks, two in a cycle.
 func BenchmarkUint64s(b *testing.B) {
 	words := make([]uint64, 1<<14)
 	s := InsecureKey(1).Stream(ID{})
 	eachBenchmark(b, len(words), func() { s.Seek(0); s.uint64s(words) })
 }
 
+// BenchmarkBoxMuller measures normals of given words. With AVX-512 a normal is at least some 2.5 cycles: a division and
+// a root, which one unit computes, for 16 of them.
 func BenchmarkBoxMuller(b *testing.B) {
 	words := make([]uint64, groupWords)
 	InsecureKey(1).Stream(ID{}).uint64s(words)
