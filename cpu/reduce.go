@@ -34,8 +34,8 @@ func (b *microbatch) measure(squared []float64) {
 // merge adds up the rows of sample s's δ that belong to the same row of the table, in the first of them, clears the
 // others, and lists the first ones. The norm is measured on the added rows, because these are summed.
 func (b *microbatch) merge(i, s int) {
-	r := b.reductions[i]
-	ids := b.indices(r.X, s)
+	r := &b.reductions[i]
+	ids, first := b.indices(r.X, s), b.first
 	into, firsts := b.into[:len(ids)], b.firsts[i][s][:len(ids)]
 	n := 0
 	for k, v := range ids {
@@ -43,22 +43,23 @@ func (b *microbatch) merge(i, s int) {
 			into[k] = into[k-1]
 			continue
 		}
-		// Written so that the compiler emits no branch, which no processor could predict. An entry left by another
-		// sample or a failed worker isn't an earlier index of this id.
-		first := min(b.first[v], int32(k))
-		if ids[first] != v {
-			first = int32(k)
-		}
-		b.first[v], into[k], firsts[n] = first, first, int32(k)
-		if first == int32(k) {
-			n++
-		}
+		// No branch, which no processor could predict: differs is -1 or 0. An entry left by another sample or a failed
+		// worker isn't an earlier index of this id.
+		back := first[v] - int32(k)
+		back &= back >> 31
+		back &^= differs(ids[int32(k)+back], v)
+		at := int32(k) + back
+		first[v], into[k], firsts[n] = at, at, int32(k)
+		n += 1 + int(differs(back, 0))
 	}
 	b.firsts[i][s] = firsts[:n]
 	if n < len(ids) {
 		kernel.MergeRows(b.row(r.Delta, s), into, r.K)
 	}
 }
+
+// differs returns -1 if a and b differ, and 0 otherwise.
+func differs(a, b int32) int32 { return int32(-((int64(a) ^ int64(b)) & 0xffffffff) >> 63) }
 
 // usable returns squared, or infinity if it is above largest or NaN.
 func usable(squared float64) float64 {
