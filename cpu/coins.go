@@ -2,14 +2,15 @@ package cpu
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
 )
 
-// Contributions of a sample are all rounded down or all up. If those of all samples were rounded down, their errors
-// would add up. So each sample tosses a coin in each step. It is a function of the sample's values and of the step, so
-// that what a sample contributes depends on nothing else.
+// Contributions of a sample to a sum of outer products are all rounded down or all up. If those of all samples were
+// rounded down, their errors would add up. So each sample tosses a coin in each step. It is a function of the sample's
+// values and of the step, so that what a sample contributes depends on nothing else.
 
 // coinsOf returns a hash of each sample's values, from which its coins come.
 func coinsOf(p *compile.Program, data *engine.Data, workers int) ([]uint32, error) {
@@ -20,11 +21,11 @@ func coinsOf(p *compile.Program, data *engine.Data, workers int) ([]uint32, erro
 			for i, in := range p.Inputs {
 				if c := data.Columns[i]; c.Ints != nil {
 					for _, v := range c.Ints[s*in.Size:][:in.Size] {
-						h = (h ^ uint32(v)) * 0x01000193
+						h = mixed(h, uint32(v))
 					}
 				} else {
 					for _, v := range c.Floats[s*in.Size:][:in.Size] {
-						h = (h ^ math.Float32bits(v)) * 0x01000193
+						h = mixed(h, math.Float32bits(v))
 					}
 				}
 			}
@@ -33,6 +34,9 @@ func coinsOf(p *compile.Program, data *engine.Data, workers int) ([]uint32, erro
 		return nil
 	})
 }
+
+// mixed adds a value to a hash. It turns first, since products carry differences upward alone.
+func mixed(h, v uint32) uint32 { return bits.RotateLeft32(h^v, 13) * 0x9e3779b1 }
 
 // roundsUp returns a sample's coin of a step.
 func roundsUp(coin uint32, step int) bool {

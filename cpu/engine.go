@@ -19,7 +19,7 @@ type Options struct {
 func New(o Options) engine.Engine {
 	return &cpuEngine{
 		name:       "cpu (" + kernel.Implementation() + ")",
-		arithmetic: "cpu, " + kernel.Arithmetic() + ", " + runtime.GOARCH,
+		arithmetic: "cpu 2, " + kernel.Arithmetic() + ", " + runtime.GOARCH, // 2: of coins, draws and release
 		workers:    o.workers(),
 		workspace:  (*lowered).workspace,
 	}

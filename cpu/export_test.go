@@ -15,7 +15,7 @@ type inspector struct{ *group }
 func (i inspector) ClippedSum(run int, samples []int32) (sum, squaredNorms []float64, err error) {
 	defer guard(&err)
 	r := i.runs[run]
-	c, _ := i.team.borrow(len(samples))
+	c, _ := i.team.borrow(len(samples), 0)
 	defer i.team.giveBack(c)
 	if err := r.clippedSum(c, samples); err != nil {
 		return nil, nil, err

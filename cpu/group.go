@@ -34,7 +34,8 @@ func (g *group) Steps(ctx context.Context, steps ...int) error {
 	for range min(g.team.size, len(g.runs)) - 1 {
 		wait.Go(advance)
 	}
-	advance() // here, since another goroutine may begin on another core
+	defer wait.Wait() // also if a job's function ends the goroutine
+	advance()         // here, since another goroutine may begin on another core
 	wait.Wait()
 	if err := ctx.Err(); err != nil {
 		return err
@@ -46,15 +47,15 @@ func (g *group) advance(ctx context.Context, r *run, steps int) error {
 	if steps == 0 {
 		return nil
 	}
-	c, changes := g.team.borrow(r.parallel())
+	c, changes := g.team.borrow(r.parallel(), 0)
 	defer func() { g.team.giveBack(c) }()
 	for range steps {
 		if ctx.Err() != nil {
 			return nil // Steps returns the context's error
 		}
-		if g.team.changes.Load() != changes {
+		if g.team.waits.Load() > 0 || g.team.changes.Load() != changes {
 			g.team.giveBack(c)
-			c, changes = g.team.borrow(r.parallel())
+			c, changes = g.team.borrow(r.parallel(), len(c))
 		}
 		if err := r.step(c); err != nil {
 			return err
@@ -92,7 +93,7 @@ func (g *group) Predict(ctx context.Context, data *engine.Data, runs ...int) (ou
 	}
 	g.team.join()
 	defer g.team.leave()
-	c, _ := g.team.borrow((data.Samples + predictedAtOnce - 1) / predictedAtOnce)
+	c, _ := g.team.borrow((data.Samples+predictedAtOnce-1)/predictedAtOnce, 0)
 	defer g.team.giveBack(c)
 	for _, i := range runs {
 		predicted, err := g.runs[i].predict(ctx, c, data)

@@ -17,7 +17,7 @@ type bound struct {
 	preparer   *microbatch          // computes the derived values, as if stored values were one sample's
 
 	coins []uint32   // by sample, for rounding
-	job   engine.Job // dropout uses its draws at step
+	job   engine.Job // its key and trial: dropout uses their draws at step
 	step  int
 }
 
@@ -40,7 +40,9 @@ func (b *bound) set(params [][]float32) {
 }
 
 // at sets the job and the step whose dropout draws the next gradients use.
-func (b *bound) at(job *engine.Job, step int) { b.job, b.step = *job, step }
+func (b *bound) at(job *engine.Job, step int) {
+	b.job, b.step = engine.Job{Key: job.Key, Trial: job.Trial}, step
+}
 
 // storedKind reports whether values of a kind are the same for all samples and are stored in memory as they are.
 func storedKind(k compile.Kind) bool {

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -129,16 +130,21 @@ func TestStepsAllocateNothing(t *testing.T) {
 		p := enginetest.Zoo()[name].Program(t, 1)
 		for _, workers := range []int{1, 3} {
 			l := must(New(Options{Workers: workers}).Load(p, enginetest.RandomData(p, 200, 1)))
-			runs := must(l.Start(engine.Job{
-				Mechanism: engine.Mechanism{SamplingProbability: 1, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: 200},
-				Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 0.01},
-				Initial:   engine.LayoutOf(p).Join(p.Initial()),
-			})).(*group)
-			c, _ := runs.team.borrow(workers)
+			runs := must(l.Start(wholeBatches(p))).(*group)
+			c, _ := runs.team.borrow(workers, 0)
 			if n := testing.AllocsPerRun(50, func() { must(0, runs.runs[0].step(c)) }); n > 0 || len(c) != workers {
 				t.Errorf("%s: %d workers: a step allocates %v times", name, len(c), n)
 			}
 		}
+	}
+}
+
+// wholeBatches is a job of steps on all samples.
+func wholeBatches(p *compile.Program) engine.Job {
+	return engine.Job{
+		Mechanism: engine.Mechanism{SamplingProbability: 1, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: 200},
+		Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 0.01},
+		Initial:   engine.LayoutOf(p).Join(p.Initial()),
 	}
 }
 
@@ -147,4 +153,35 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// Coins of different samples are independent, also of samples whose values differ in few bits.
+func TestCoinsAreIndependent(t *testing.T) {
+	const samples, size, steps = 2000, 60, 200
+	p := &compile.Program{Inputs: []compile.Tensor{{Size: size}}}
+	for _, values := range [][]float32{{-1, 1}, {0, 1}, {0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875}} {
+		r := rand.New(rand.NewPCG(1, 2))
+		x := make([]float32, samples*size)
+		for i := range x {
+			x[i] = values[r.IntN(len(values))]
+		}
+		coins := must(coinsOf(p, &engine.Data{Samples: samples, Columns: []engine.Column{{Floats: x}}}, 2))
+		squares := 0.0
+		for step := range steps {
+			ups := 0
+			for _, c := range coins {
+				if roundsUp(c, step) {
+					ups++
+				}
+			}
+			squares += float64(2*ups-samples) * float64(2*ups-samples) / samples
+		}
+		// A mean of as many squares of normals, within five standard deviations.
+		if mean := squares / steps; mean < 0.5 || mean > 1.5 {
+			t.Errorf("values %v: the variance of a step's coins is %v times that of independent ones", values, mean)
+		}
+		if different := len(slices.Compact(slices.Sorted(slices.Values(coins)))); different < samples-5 {
+			t.Errorf("values %v: %d of %d samples have hashes of their own", values, different, samples)
+		}
+	}
 }

@@ -28,6 +28,7 @@ type team struct {
 	crews int // the number of these with workers now
 
 	asked, served int          // calls of borrow, and those that have got workers, in the same order
+	waits         atomic.Int64 // their difference
 	changes       atomic.Int64 // counts what changes a run's share
 }
 
@@ -74,22 +75,26 @@ func (t *team) leave() {
 }
 
 // borrow waits for a free worker, behind those who have asked before, and returns at most maximum workers. After a step
-// the borrower gives them back if changes isn't what it was: one that waits comes first then.
-func (t *team) borrow(maximum int) (_ crew, changes int64) {
+// the borrower gives them back if others wait, or if changes isn't what it was, and borrows again; had is how many it
+// had.
+func (t *team) borrow(maximum, had int) (_ crew, changes int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	turn := t.asked
 	t.asked++
-	if t.lent == t.size {
-		t.changes.Add(1)
-	}
+	t.waits.Add(1)
 	for t.lent == t.size || t.served < turn {
 		t.freed.Wait()
 	}
 	t.served++
+	t.waits.Add(-1)
 	t.freed.Broadcast() // the next one's turn has come
 	free, waiting := t.size-t.lent, max(1, t.under-t.crews)
-	n := min(max(1, maximum), (free+waiting-1)/waiting)
+	share := (free + waiting - 1) / waiting
+	n := min(max(1, maximum), share)
+	if n < share && n != had { // others can have more
+		t.changes.Add(1)
+	}
 	t.lent += n
 	t.crews++
 	c := make(crew, n)

@@ -1,9 +1,13 @@
 package cpu
 
 import (
+	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/enginetest"
 )
 
 // Joined runs share all workers evenly, and the last run has them all.
@@ -22,7 +26,7 @@ func TestTeamIsDivided(t *testing.T) {
 			team.join()
 		}
 		for range c.runs {
-			lent, _ := team.borrow(c.size)
+			lent, _ := team.borrow(c.size, 0)
 			crews = append(crews, lent)
 			got = append(got, len(crews[len(crews)-1]))
 		}
@@ -32,7 +36,7 @@ func TestTeamIsDivided(t *testing.T) {
 		// Shares stay the same, in any order of the steps' ends.
 		for k := range crews {
 			team.giveBack(crews[k])
-			if crews[k], _ = team.borrow(100); len(crews[k]) != c.want[k] {
+			if crews[k], _ = team.borrow(100, 0); len(crews[k]) != c.want[k] {
 				t.Errorf("%d workers for %d runs: run %d has %d after a step, before %d", c.size, c.runs, k, len(crews[k]), c.want[k])
 			}
 		}
@@ -41,7 +45,7 @@ func TestTeamIsDivided(t *testing.T) {
 			team.leave()
 		}
 		team.giveBack(crews[0])
-		if last, _ := team.borrow(100); len(last) != c.size || hired != c.size {
+		if last, _ := team.borrow(100, 0); len(last) != c.size || hired != c.size {
 			t.Errorf("the last of %d runs has %d of %d workers, %d hired", c.runs, len(last), c.size, hired)
 		}
 	}
@@ -52,16 +56,16 @@ func TestTeamIsWaitedFor(t *testing.T) {
 	team := newTeam(1, func() *worker { return &worker{} })
 	team.join()
 	team.join()
-	if few, _ := team.borrow(0); len(few) != 1 {
+	if few, _ := team.borrow(0, 0); len(few) != 1 {
 		t.Errorf("no work at all has %d workers", len(few))
 	} else {
 		team.giveBack(few)
 	}
-	first, changes := team.borrow(100)
+	first, _ := team.borrow(100, 0)
 	got := make(chan int, 3)
 	ask := func(k int) {
 		go func() {
-			c, _ := team.borrow(100)
+			c, _ := team.borrow(100, 0)
 			got <- k
 			team.giveBack(c)
 		}()
@@ -77,11 +81,11 @@ func TestTeamIsWaitedFor(t *testing.T) {
 		t.Fatal("one worker was lent twice")
 	default:
 	}
-	if team.changes.Load() == changes {
+	if team.waits.Load() != 3 {
 		t.Error("a run isn't told that others wait")
 	}
 	team.giveBack(first)
-	again, _ := team.borrow(100) // comes last
+	again, _ := team.borrow(100, 0) // comes last
 	for k := range 3 {
 		select {
 		case c := <-got:
@@ -99,14 +103,14 @@ func TestTeamIsWaitedFor(t *testing.T) {
 func TestTeamServesAll(t *testing.T) {
 	team := newTeam(2, func() *worker { return &worker{} })
 	team.join()
-	both, changes := team.borrow(2)
+	both, changes := team.borrow(2, 0)
 	team.join()
 	if team.changes.Load() == changes {
 		t.Error("a run isn't told of another")
 	}
 	got := make(chan crew)
 	for range 2 {
-		go func() { c, _ := team.borrow(1); got <- c }()
+		go func() { c, _ := team.borrow(1, 0); got <- c }()
 	}
 	for team.waiting() < 2 {
 		runtime.Gosched()
@@ -120,6 +124,48 @@ func TestTeamServesAll(t *testing.T) {
 	changes = team.changes.Load()
 	if team.leave(); team.changes.Load() == changes {
 		t.Error("a run isn't told that another ended")
+	}
+}
+
+// What a run leaves of its share goes to others, who are told once.
+func TestTeamLeavesNoneIdle(t *testing.T) {
+	team := newTeam(16, func() *worker { return &worker{} })
+	team.join()
+	team.join()
+	large, before := team.borrow(100, 0)
+	small, own := team.borrow(1, 0)
+	if now := team.changes.Load(); len(large) != 8 || len(small) != 1 || now == before || now != own {
+		t.Errorf("%d and %d workers; %d, %d and %d changes", len(large), len(small), before, own, now)
+	}
+	team.giveBack(large)
+	if large, _ = team.borrow(100, 8); len(large) != 15 || team.changes.Load() != own {
+		t.Errorf("%d workers, %d changes", len(large), team.changes.Load()-own)
+	}
+	team.giveBack(small)
+	if small, own = team.borrow(1, 1); len(small) != 1 || team.changes.Load() != own {
+		t.Error("the same share is told again")
+	}
+}
+
+// A run that borrows again isn't before one that has waited, and is told of it: see cpu's group.
+func TestGroupsAlternate(t *testing.T) {
+	p := enginetest.Zoo()["dropout"].Program(t, 1)
+	l := must(New(Options{Workers: 1}).Load(p, enginetest.RandomData(p, 20, 1)))
+	long, short := must(l.Start(wholeBatches(p))), must(l.Start(wholeBatches(p)))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- long.Steps(ctx, 1<<30) }()
+	for long.Done()[0] == 0 {
+		runtime.Gosched()
+	}
+	for range 20 {
+		if err := short.Steps(t.Context(), 3); err != nil { // would never return
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 

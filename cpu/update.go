@@ -35,21 +35,17 @@ type release struct {
 }
 
 func (r *run) nextRelease() release {
-	g, m, o := r.grid, r.job.Mechanism, r.job.Optimizer
+	g, m, o, step := r.grid, r.job.Mechanism, r.job.Optimizer, int(r.done.Load())+1
 	if r.job.Rate != nil {
-		o.LearningRate = r.job.Rate(int(r.done.Load()) + 1)
+		o.LearningRate = r.job.Rate(step)
 	}
-	out := release{rate: o.LearningRate, noisy: kernel.NoisyMean{
-		Deviation: m.NoiseDeviation() / g.Fine, Coarsen: g.Fine / g.Coarse, Mean: g.Coarse / m.ExpectedBatchSize,
-	}}
-	if o.Method == engine.Adam {
-		rate, correction := o.Corrected(int(r.done.Load()) + 1)
-		out.adam = kernel.AdamStep{
-			Rate: rate, Correction: correction, Epsilon: o.Epsilon,
-			Beta1: o.Beta1, Rest1: 1 - o.Beta1, Beta2: o.Beta2, Rest2: 1 - o.Beta2,
-		}
+	rate, correction := o.Corrected(step)
+	return release{
+		noisy: kernel.NoisyMean{Deviation: m.NoiseDeviation() / g.Fine, Coarsen: g.Fine / g.Coarse, Mean: g.Coarse / m.ExpectedBatchSize},
+		rate:  o.LearningRate,
+		adam: kernel.AdamStep{Rate: rate, Correction: correction, Epsilon: o.Epsilon,
+			Beta1: o.Beta1, Rest1: 1 - o.Beta1, Beta2: o.Beta2, Rest2: 1 - o.Beta2},
 	}
-	return out
 }
 
 // update adds noise to the clipped sum, divides by the expected batch size and lets the optimizer, or the job's Move,
@@ -64,10 +60,10 @@ func (r *run) update(c crew) error {
 		return err
 	}
 	c.forget()
-	if r.mean != nil {
-		return r.job.Move(step+1, r.params, r.mean)
+	if r.mean == nil {
+		return nil
 	}
-	return nil
+	return r.job.Move(step+1, r.params, r.mean)
 }
 
 // updateSpan is a worker's share of update.

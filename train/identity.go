@@ -35,7 +35,7 @@ func identityOf(p *compile.Program, arithmetic string, data *Data, s Settings, r
 		panic(err) // plain numbers and names, all checked to be finite, and a rule that was encoded before
 	}
 	h := sha256.New()
-	h.Write([]byte("dptrain run 4\n"))
+	h.Write([]byte("dptrain run 5\n"))
 	for _, sum := range [][sha256.Size]byte{p.Digest(), data.digest(), digest(engine.Floats(s.Initial...)...)} {
 		h.Write(sum[:])
 	}

@@ -37,9 +37,9 @@
 // Bounded, never exceeded: the sensitivity of a step's computed sum S. One sample more or less in any batch changes S
 // by at most C in L2 norm. Four rules ensure this bound, and package enginetest checks every engine against them:
 //
-//  1. A sample's computed gradient g depends on the sample and on the parameters alone, to the last bit: not on the
-//     other samples of its microbatch, tile or warp, nor on its index in the data or in the batch, nor on the number of
-//     runs, workers or tiles.
+//  1. A sample's computed gradient g depends on the sample, the parameters and what the step draws for the sample's
+//     dropout alone, to the last bit: not on the other samples of its microbatch, tile or warp, nor on its index in the
+//     batch, nor on the number of runs, workers or tiles.
 //  2. Its norm is measured on the same numbers that are summed, to a relative 2⁻¹⁸ or better, for any size (sums in
 //     single precision stagnate after some 10⁶ squares: add partial sums in double). A parameter's gradient is measured
 //     as it is kept, whole or as two factors. Either's norm counts as infinite above 2⁶⁰, because single precision
@@ -47,8 +47,8 @@
 //  3. The sample contributes to each coordinate once, a multiple of Fine next to a product: of the clip factor f and
 //     the coordinate of g, or, if g is kept as two factors, x and δ, of an element of x and one of fδ, rounded to
 //     single precision. Which of the two next to it depends on the sample, the parameters and the step alone: the
-//     nearest, or the same side in all coordinates, by a coin, so that errors of many samples cancel. A sample with
-//     factor 0 contributes nothing, NaN or not.
+//     nearest, or the same side in all coordinates, by a coin. Then errors of many samples cancel, but for products far
+//     below Fine, which count as half of it in the mean. A sample with factor 0 contributes nothing, NaN or not.
 //  4. S is the sum of the batch's contributions, exactly.
 //
 // # Why the sum moves by at most C
@@ -99,16 +99,15 @@
 //  1. the clipped sum is an exact multiple of Fine, about 2⁻²¹ C,
 //  2. the noise, a Gaussian with more than 53 bits of resolution near zero, is rounded to Fine too, and the sum of both
 //     is exact. So, except for ties, it is as if S and the noise had been added exactly and then rounded, which is
-//     post-processing. All multiples of Fine within 9.49 standard deviations of S are possible. An exact normal is
-//     beyond with probability 2⁻⁶⁵. That matters only if noise is so little that neighbouring sums are as far apart, at
-//     epsilons above 30,
+//     post-processing,
 //  3. before anything else sees it, the result is rounded to Coarse, about 2⁻⁶ of the noise's standard deviation, or
 //     Fine if that is more. That is post-processing: it costs no privacy, and adds 2·10⁻⁵ to the noise's variance, or
-//     10⁻³ if noise is the least that [Job.Check] allows. Each cell of the coarse grid holds so many of the noise's
-//     possible values that gaps between these are visible in no output: a cell's probability differs from that of exact
-//     Gaussian noise by a relative 2⁻⁴³(|z|+1) or so (package random), to first order. Over 2³⁰ draws, a whole tuning
-//     run of the largest model here, such errors add less than a thousandth to epsilon even in the worst case, in which
-//     all have the same sign.
+//     10⁻³ if noise is the least that [Job.Check] allows. A pair of normals has so many possible values in a cell of
+//     the coarse grid that, up to a radius of 5, the cell's probability differs from that of exact noise by a relative
+//     2⁻⁴³(|z|+1) or so (package random), to first order. Over 2³⁰ draws, a whole tuning run of the largest model here,
+//     this adds less than a thousandth to epsilon even if all errors have the same sign. Farther out radii are
+//     2⁻⁶⁴e^(r²/2)/r apart, and end at 9.49: a total variation of at most 2⁻⁵⁵ a pair, by the same bound. Over 2³⁰
+//     draws this adds at most (1+e^ε)·2⁻²⁶ to delta, 6·10⁻⁸ at ε = 1, which the accountant leaves out.
 //
 // # Arithmetic
 //

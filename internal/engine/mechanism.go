@@ -70,7 +70,7 @@ func (m Mechanism) checkSums(samples, parameters int) error {
 	if !(g.offset(parameters) <= m.ClippingNorm/16) { // NaN if noise is infinite
 		return &FieldError{"Mechanism", fmt.Sprintf("%d parameters, %d samples and noise multiplier %v are too much for exact sums", parameters, samples, m.NoiseMultiplier)}
 	}
-	if deviation > 0 && deviation < 8*g.Fine {
+	if m.NoiseMultiplier > 0 && deviation < 8*g.Fine {
 		return &FieldError{"Mechanism.NoiseMultiplier", fmt.Sprintf("noise of a standard deviation of %v is too little for sums that are multiples of %v", deviation, g.Fine)}
 	}
 	return nil

@@ -36,7 +36,7 @@ const MostInCell = 64
 // any run draws, that is 2⁻⁸¹, and adds (1 + e^ε)·2⁻⁸¹ to delta.
 type Sampler struct {
 	Shift uint
-	Below [][2]uint64 // by c: the probability of at most c of a cell, times 2¹²⁸, rounded down: upper and lower half
+	Below [][2]uint64 // by c: 2¹²⁸ times the probability of at most c of a cell, or one less: upper and lower half
 	all   bool
 }
 

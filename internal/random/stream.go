@@ -55,23 +55,6 @@ func (s *Stream) Uint64() uint64 {
 	return w
 }
 
-// uint64s fills dst with the next len(dst) words.
-func (s *Stream) uint64s(dst []uint64) {
-	for len(dst) > 0 {
-		var n int
-		if whole := len(dst) / groupWords * groupWords; whole > 0 && s.next%groupWords == 0 {
-			s.check(whole)
-			keystream(dst[:whole], &s.state, uint32(s.next/blockWords))
-			n = whole
-		} else {
-			s.load()
-			n = copy(dst, s.buffer[s.next%groupWords:])
-		}
-		s.next += uint64(n)
-		dst = dst[n:]
-	}
-}
-
 // load fills the buffer with the group that holds the next word.
 func (s *Stream) load() {
 	group := s.next / groupWords

@@ -97,6 +97,23 @@ func TestNormalsStaysInside(t *testing.T) {
 	})
 }
 
+// uint64s fills dst with the next len(dst) words.
+func (s *Stream) uint64s(dst []uint64) {
+	for len(dst) > 0 {
+		var n int
+		if whole := len(dst) / groupWords * groupWords; whole > 0 && s.next%groupWords == 0 {
+			s.check(whole)
+			keystream(dst[:whole], &s.state, uint32(s.next/blockWords))
+			n = whole
+		} else {
+			s.load()
+			n = copy(dst, s.buffer[s.next%groupWords:])
+		}
+		s.next += uint64(n)
+		dst = dst[n:]
+	}
+}
+
 func eachBenchmark(b *testing.B, each int, f func()) {
 	defer func(v vectors) { active = v }(active)
 	for v := portable; v <= widest(); v++ {

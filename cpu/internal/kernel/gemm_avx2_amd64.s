@@ -47,7 +47,8 @@
 
 #define MAGIC VBROADCASTSS magic+16(FP), Y12
 
-// An outer sum's functions keep the control register in control, and restore it at the end. No Go code runs meanwhile.
+// An outer sum's functions keep the control register in control, and restore it at the end. A signal
+// handler has a control register of its own.
 #define KEEPROUNDING \
 	STMXCSR control-4(SP)    \
 	MOVL control-4(SP), AX   \

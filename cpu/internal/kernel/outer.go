@@ -42,9 +42,13 @@ const mostTogether = 128
 // together returns how many of k pairs can be added in a row without leaving the range in which numbers step by grid:
 // one, or as many as surely have products that add up to at most 2²² of these steps.
 func together(x []float32, m int, y []float32, n, k int, grid float64) int {
-	total := 0.0
+	total, per := 0.0, 1/grid
 	for l := range min(k, mostTogether) {
-		total += float64(active.maxAbs(x[l*m:][:m]))*float64(active.maxAbs(y[l*n:][:n]))/grid + 1
+		largest := float64(y[l*n]) * per
+		if n > 1 {
+			largest = float64(active.maxAbs(y[l*n:][:n])) * per
+		}
+		total += float64(active.maxAbs(x[l*m:][:m]))*math.Abs(largest) + 1
 		if !(total < 1<<22) {
 			return max(1, l)
 		}
