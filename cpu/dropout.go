@@ -48,7 +48,7 @@ func (b *microbatch) draw(samples []int32) {
 			}
 		}
 	}
-	s := b.bound.job.Dropout(b.bound.step, b.Draws, 0)
+	s := b.bound.job.Dropout(b.bound.step)
 	s.Blocks(b.drawnWords[:len(samples)*b.words], b.blocks)
 }
 

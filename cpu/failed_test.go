@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/engine"
@@ -44,5 +45,32 @@ func TestAFailedRunStaysWhereItIs(t *testing.T) {
 	}
 	if err := runs.Steps(context.Background(), 1); err == nil {
 		t.Errorf("it went on to step %d without being restored", runs.Done()[0])
+	}
+}
+
+// A failure of the update is the step's, the step doesn't count, and no later step releases the sums that it leaves.
+func TestAFailedUpdateIsAnError(t *testing.T) {
+	p := enginetest.MLP(t, 6, 3)
+	l, err := New(Options{Workers: 1}).Load(p, enginetest.RandomData(p, 5, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, err := l.Start(engine.Job{
+		Mechanism: engine.Mechanism{SamplingProbability: 1, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: 5},
+		Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 1}, Initial: make([]float32, engine.LayoutOf(p).Size),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.(*loaded).updates = []span{{1 << 20, 1<<20 + 1}} // beyond all parameters
+	if err := runs.Steps(context.Background(), 1); err == nil || runs.Done()[0] != 0 {
+		t.Errorf("got %v after %d steps", err, runs.Done()[0])
+	}
+	c, _ := l.(*loaded).team.borrow(1, 0)
+	left := func(n int32) bool { return n != 0 }
+	if s := c[0].sum; !slices.ContainsFunc(s.units, left) {
+		t.Error("the sum was moved")
+	} else if s.begin(1, 1); slices.ContainsFunc(s.units, left) {
+		t.Error("the next step begins with a failed step's sum")
 	}
 }

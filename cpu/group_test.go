@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,6 +58,40 @@ func TestCancelledRunsStop(t *testing.T) {
 	}
 	if _, err := runs.Predict(ctx, enginetest.RandomData(p, 500, 1), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("predict on a cancelled context: %v", err)
+	}
+}
+
+// As many runs advance at once as there are workers: both have begun before one has ended.
+func TestRunsAdvanceSideBySide(t *testing.T) {
+	p := enginetest.MLP(t, 6, 3)
+	loaded, err := cpu.New(cpu.Options{Workers: 2}).Load(p, enginetest.RandomData(p, 50, 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	var begun [2]atomic.Bool
+	var jobs []engine.Job
+	for i := range begun {
+		jobs = append(jobs, engine.Job{Mechanism: engine.Mechanism{SamplingProbability: 0.1, ClippingNorm: 1, ExpectedBatchSize: 5},
+			Optimizer: engine.Optimizer{Method: engine.SGD}, Initial: make([]float32, engine.LayoutOf(p).Size),
+			Rate: func(int) float64 {
+				if begun[i].Store(true); begun[1-i].Load() {
+					stop()
+				}
+				return 0.1
+			}})
+	}
+	runs, err := loaded.Start(jobs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const far = 1 << 16
+	if err := runs.Steps(ctx, far, far); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if at := runs.Done(); at[0] >= far || at[1] >= far {
+		t.Errorf("one run waited for the other's end: %v steps", at)
 	}
 }
 

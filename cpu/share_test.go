@@ -2,9 +2,12 @@ package cpu
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/dptrain/dptrain/cpu/internal/kernel"
 	"github.com/dptrain/dptrain/internal/compile"
@@ -29,6 +32,64 @@ func TestShareKeepsAFailure(t *testing.T) {
 		})
 		if !errors.Is(err, want) || calls > 1 {
 			t.Errorf("%d workers: %v after %d calls", workers, err, calls)
+		}
+	}
+}
+
+// All workers take part, the first one's failure is returned, and nothing of a task outlives it: no failure, and not the
+// function, which holds the run and its data.
+func TestShareIsWithAllWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // panics if a worker that others wait for doesn't come
+		c := crewOf(3)
+		for failing := range c {
+			var all sync.WaitGroup
+			all.Add(len(c))
+			err := c.share(len(c), func(w *worker, _ int) error {
+				all.Done()
+				all.Wait()
+				if k := slices.Index(c, w); k >= failing {
+					return fmt.Errorf("failure of worker %d", k)
+				}
+				return nil
+			})
+			if want := fmt.Sprintf("failure of worker %d", failing); err == nil || err.Error() != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+			if err := c.share(5, func(*worker, int) error { return nil }); err != nil {
+				t.Errorf("%v appears again", err)
+			}
+			if c[0].own.f != nil {
+				t.Error("a crew keeps the function")
+			}
+		}
+	})
+}
+
+// A step has as many workers as get enough work, of samples or of parameters, and can share it.
+func TestWorkersOfAStep(t *testing.T) {
+	defer func(v float64) { leastWork = v }(leastWork)
+	leastWork = 40_000
+	for _, c := range []struct {
+		members       int
+		work          float64 // of a sample
+		size, updates int
+		want          int
+	}{
+		{0, 1, 10, 1, 1},           // nothing
+		{200, 399, 0, 1, 1},        // 100 samples
+		{200, 4001, 0, 1, 10},      // with 400 µs
+		{200, 1e6, 0, 1, 17},       // 200 samples, 12 at a time
+		{0, 1, 1_000_000, 245, 75}, // parameters, 3 ns each
+		{0, 1, 1_000_000, 3, 3},
+		{200, 2000, 70_000, 20, 10}, // both
+	} {
+		r := &run{
+			loaded:  &loaded{code: &lowered{work: c.work}, layout: engine.Layout{Size: c.size}, updates: make([]span, c.updates)},
+			members: make([]int32, c.members),
+			job:     engine.Job{Mechanism: engine.Mechanism{SamplingProbability: 0.5}},
+		}
+		if got := r.parallel(); got != c.want {
+			t.Errorf("%+v: %d workers", c, got)
 		}
 	}
 }
@@ -86,6 +147,9 @@ func addUp(t *testing.T, p *compile.Program, wide bool) {
 	l, err := lower(p)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if buffers, parameters := float64(l.gradient.Floats), 0.05*float64(l.multiplied()); l.work <= max(buffers, parameters) {
+		t.Errorf("a sample's work is %v, with buffers' %v and parameters' %v", l.work, buffers, parameters)
 	}
 	if l.samples > maxShare != wide {
 		t.Fatalf("microbatches of %d", l.samples)

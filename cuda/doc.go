@@ -44,7 +44,7 @@
 //	cnn  final run    229    1155   1.41 G   1.59 G   6.0 M  0.0 M  846 KB    0.31 M    0.29 M  0.00 M   182 µs
 //	mlp  15 trials    140    1924   0.45 G   0.49 G  15.4 M  1.6 M  127 KB    0.14 M    0.13 M  0.03 M   113 µs
 //	mlp  final run    132    1155   0.27 G   0.37 G  14.5 M  0.1 M  127 KB    0.10 M    0.09 M  0.00 M   107 µs
-//	imdb 15 trials    134     970   0.00 G   0.00 G   4.0 M  7.0 M  787 KB    0.10 M    0.09 M  0.12 M   130 µs
+//	imdb 15 trials    134     970   0.00 G   0.00 G   4.0 M  7.0 M  787 KB    0.10 M    0.09 M  0.11 M   123 µs
 //	imdb final run    131     580   0.00 G   0.00 G   2.4 M  0.5 M  787 KB    0.06 M    0.06 M  0.01 M    44 µs
 //
 // A tuning has 1,878 steps of each kind of the CNN and the MLP, and 4,297 of imdb's texts. Reasons why a card takes

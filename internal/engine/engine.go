@@ -209,11 +209,7 @@ func (j *Job) Noise(step int) random.Stream { return *j.Key.Stream(j.id(random.N
 // of a sample, given by its number in the data, is half of word (sample·draws + d)/2, the low half if d is even; draws
 // is the program's. An element is kept if its draw, as an unsigned number, is below [KeepBelow]. A sample's draws don't
 // depend on the other samples of the minibatch: adding or removing a sample changes no other's gradient.
-func (j *Job) Dropout(step, draws, sample int) random.Stream {
-	s := *j.Key.Stream(j.id(random.Dropout, step))
-	s.Seek(uint64(sample) * uint64(draws) / 2)
-	return s
-}
+func (j *Job) Dropout(step int) random.Stream { return *j.Key.Stream(j.id(random.Dropout, step)) }
 
 // KeepBelow returns the number below which a draw of 32 bits keeps an element with probability keep, in (0, 1].
 func KeepBelow(keep float32) uint64 { return uint64(math.Ceil(float64(keep) * (1 << 32))) }

@@ -65,6 +65,21 @@ func TestAdamUsesMomentsBeforeStorage(t *testing.T) {
 	}
 }
 
+// Adam's corrections are quotients rounded once, as the contract writes them.
+func TestCorrections(t *testing.T) {
+	o := Optimizer{Method: Adam, LearningRate: 1e-3, Beta1: 0.9, Beta2: 0.999}
+	quotient := func(a, b float64) float64 {
+		q, _ := new(big.Float).SetPrec(200).Quo(big.NewFloat(a), big.NewFloat(b)).Float64()
+		return q
+	}
+	for step := 1; step <= 100; step++ {
+		rate, correction := o.Corrected(step)
+		if rate != quotient(1e-3, 1-power(0.9, step)) || correction != quotient(1, 1-power(0.999, step)) {
+			t.Errorf("step %d is corrected by %v and %v", step, rate, correction)
+		}
+	}
+}
+
 func TestPower(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b, n := rapid.Float64Range(0, 1).Draw(t, "base"), rapid.IntRange(0, math.MaxInt32).Draw(t, "exponent")

@@ -95,11 +95,12 @@ func TestAddOuter(t *testing.T) {
 	}
 }
 
-// Sums so large that x and y are copied, and of more pairs than are added together, are what other sizes give.
+// Sums so large that x and y are copied, of more pairs than are added together, or of many short rows, are what other
+// sizes give.
 func TestAddOuterOfWideSums(t *testing.T) {
 	defer func(tb *table) { active = tb }(active)
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, s := range [][3]int{{1000, 263, 5}, {17, 15500, 130}, {16, 16400, 3}} {
+	for _, s := range [][3]int{{1000, 263, 5}, {17, 15500, 130}, {16, 16400, 3}, {1000, 5, 3}} {
 		m, n, k := s[0], s[1], s[2]
 		x, y := make([]float32, k*m), make([]float32, k*n)
 		fill(x, r, normal)
