@@ -35,7 +35,9 @@ func TestShareKeepsAFailure(t *testing.T) {
 		}
 	}
 }
-//  All workers take part, the first one's failure is returned, and nothing of a task outlives it: no failure, and not
+
+//	All workers take part, the first one's failure is returned, and nothing of a task outlives it: no failure, and not
+//
 // the function, which holds the run and its data.
 func TestShareIsWithAllWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // panics if a worker that others wait for doesn't come
