@@ -29,17 +29,8 @@ func TestAFailedRunStaysWhereItIs(t *testing.T) {
 	left := 1
 	e := New(Options{Workers: 1}).(*cpuEngine)
 	e.workspace = func(l *lowered) workspace { return failsOnce{l.workspace(), &left} }
-	loaded, err := e.Load(p, &engine.Data{Samples: 5, Columns: engine.Floats(make([]float32, 30), make([]float32, 15))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	runs, err := loaded.Start(engine.Job{
-		Mechanism: engine.Mechanism{SamplingProbability: 1, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: 5},
-		Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 1}, Initial: make([]float32, engine.LayoutOf(p).Size),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := must(e.Load(p, &engine.Data{Samples: 5, Columns: engine.Floats(make([]float32, 30), make([]float32, 15))}))
+	runs := must(loaded.Start(wholeBatches(p)))
 	if err := runs.Steps(context.Background(), 1); err == nil {
 		t.Fatal("it didn't fail")
 	}
@@ -51,17 +42,8 @@ func TestAFailedRunStaysWhereItIs(t *testing.T) {
 // A failure of the update is the step's, the step doesn't count, and no later step releases the sums that it leaves.
 func TestAFailedUpdateIsAnError(t *testing.T) {
 	p := enginetest.MLP(t, 6, 3)
-	l, err := New(Options{Workers: 1}).Load(p, enginetest.RandomData(p, 5, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	runs, err := l.Start(engine.Job{
-		Mechanism: engine.Mechanism{SamplingProbability: 1, NoiseMultiplier: 1, ClippingNorm: 1, ExpectedBatchSize: 5},
-		Optimizer: engine.Optimizer{Method: engine.SGD, LearningRate: 1}, Initial: make([]float32, engine.LayoutOf(p).Size),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(New(Options{Workers: 1}).Load(p, enginetest.RandomData(p, 5, 1)))
+	runs := must(l.Start(wholeBatches(p)))
 	l.(*loaded).updates = []span{{1 << 20, 1<<20 + 1}} // beyond all parameters
 	if err := runs.Steps(context.Background(), 1); err == nil || runs.Done()[0] != 0 {
 		t.Errorf("got %v after %d steps", err, runs.Done()[0])

@@ -53,7 +53,7 @@ func (g *group) advance(ctx context.Context, r *run, steps int) error {
 		if ctx.Err() != nil {
 			return nil // Steps returns the context's error
 		}
-		if g.team.waits.Load() > 0 || g.team.changes.Load() != changes {
+		if g.team.waiting() > 0 || g.team.changes.Load() != changes {
 			g.team.giveBack(c)
 			c, changes = g.team.borrow(r.parallel(), len(c))
 		}

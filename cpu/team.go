@@ -27,8 +27,7 @@ type team struct {
 	under int // the number of joined runs
 	crews int // the number of these with workers now
 
-	asked, served int          // calls of borrow, and those that have got workers, in the same order
-	waits         atomic.Int64 // their difference
+	asked, served atomic.Int64 // calls of borrow, and those that have got workers, in the same order
 	changes       atomic.Int64 // counts what changes a run's share
 }
 
@@ -80,14 +79,11 @@ func (t *team) leave() {
 func (t *team) borrow(maximum, had int) (_ crew, changes int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	turn := t.asked
-	t.asked++
-	t.waits.Add(1)
-	for t.lent == t.size || t.served < turn {
+	turn := t.asked.Add(1) - 1
+	for t.lent == t.size || t.served.Load() < turn {
 		t.freed.Wait()
 	}
-	t.served++
-	t.waits.Add(-1)
+	t.served.Add(1)
 	t.freed.Broadcast() // the next one's turn has come
 	free, waiting := t.size-t.lent, max(1, t.under-t.crews)
 	share := (free + waiting - 1) / waiting
@@ -107,6 +103,9 @@ func (t *team) borrow(maximum, had int) (_ crew, changes int64) {
 	}
 	return c, t.changes.Load()
 }
+
+// waiting returns the number of those who wait for workers.
+func (t *team) waiting() int64 { return t.asked.Load() - t.served.Load() }
 
 func (t *team) giveBack(c crew) {
 	t.mu.Lock()

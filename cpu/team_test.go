@@ -62,8 +62,8 @@ func TestTeamIsWaitedFor(t *testing.T) {
 		team.giveBack(few)
 	}
 	first, _ := team.borrow(100, 0)
-	got := make(chan int, 3)
-	ask := func(k int) {
+	got := make(chan int64, 3)
+	ask := func(k int64) {
 		go func() {
 			c, _ := team.borrow(100, 0)
 			got <- k
@@ -73,7 +73,7 @@ func TestTeamIsWaitedFor(t *testing.T) {
 			runtime.Gosched()
 		}
 	}
-	for k := range 3 {
+	for k := range int64(3) {
 		ask(k + 1)
 	}
 	select {
@@ -81,12 +81,12 @@ func TestTeamIsWaitedFor(t *testing.T) {
 		t.Fatal("one worker was lent twice")
 	default:
 	}
-	if team.waits.Load() != 3 {
+	if team.waiting() != 3 {
 		t.Error("a run isn't told that others wait")
 	}
 	team.giveBack(first)
 	again, _ := team.borrow(100, 0) // comes last
-	for k := range 3 {
+	for k := range int64(3) {
 		select {
 		case c := <-got:
 			if c != k+1 {
@@ -127,7 +127,7 @@ func TestTeamServesAll(t *testing.T) {
 	}
 }
 
-// What a run leaves of its share goes to others, who are told once.
+// Workers that a run doesn't need go to other runs. These are told once.
 func TestTeamLeavesNoneIdle(t *testing.T) {
 	team := newTeam(16, func() *worker { return &worker{} })
 	team.join()
@@ -147,7 +147,7 @@ func TestTeamLeavesNoneIdle(t *testing.T) {
 	}
 }
 
-// A run that borrows again isn't before one that has waited, and is told of it: see cpu's group.
+// Two groups of a loaded program alternate: neither waits for the other's last step.
 func TestGroupsAlternate(t *testing.T) {
 	p := enginetest.Zoo()["dropout"].Program(t, 1)
 	l := must(New(Options{Workers: 1}).Load(p, enginetest.RandomData(p, 20, 1)))
@@ -167,11 +167,4 @@ func TestGroupsAlternate(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-}
-
-// waiting returns the number of those who wait for workers.
-func (t *team) waiting() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.asked - t.served
 }

@@ -44,16 +44,20 @@ const mostTogether = 128
 func together(x []float32, m int, y []float32, n, k int, grid float64) int {
 	total, per := 0.0, 1/grid
 	for l := range min(k, mostTogether) {
-		largest := float64(y[l*n]) * per
-		if n > 1 {
-			largest = float64(active.maxAbs(y[l*n:][:n])) * per
-		}
-		total += float64(active.maxAbs(x[l*m:][:m]))*math.Abs(largest) + 1
+		total += largestOf(x[l*m:][:m])*largestOf(y[l*n:][:n])*per + 1
 		if !(total < 1<<22) {
 			return max(1, l)
 		}
 	}
 	return min(k, mostTogether)
+}
+
+// largestOf returns the largest absolute value. A single one, as in a regression's δ, isn't worth a call.
+func largestOf(x []float32) float64 {
+	if len(x) == 1 {
+		return math.Abs(float64(x[0]))
+	}
+	return float64(active.maxAbs(x))
 }
 
 // checkGrid panics unless single precision can round to the grid.
