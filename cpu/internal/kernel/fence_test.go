@@ -13,7 +13,7 @@ type arena struct {
 	memory []float32
 }
 
-const arenaSize = 1 << 15
+const arenaSize = 1 << 16
 
 // slice returns n elements at the end of the arena, or at its beginning.
 func (a *arena) slice(n int, atEnd bool) []float32 {

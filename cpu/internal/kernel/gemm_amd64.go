@@ -73,9 +73,7 @@ func gemmByPanels(panels [3]panel, register int, transA, transB bool, m, n, k in
 				case transB:
 					transposeAVX2(copied, width, b[j*ldb+l:], ldb, width, steps)
 				case copies:
-					for r := range steps {
-						copy(copied[r*width:], b[(l+r)*ldb+j:][:width])
-					}
+					collectRowsAVX2(&copied[0], &b[l*ldb+j], ldb, steps, width)
 				default:
 					bj = b[l*ldb+j:]
 				}

@@ -24,7 +24,8 @@ func (p multiplication) by(q product, c []float32) {
 
 func drawMultiplication(t *rapid.T, arenas [3]*arena, values kind) multiplication {
 	size := rapid.OneOf(rapid.IntRange(1, 10), rapid.IntRange(15, 34), rapid.IntRange(47, 70))
-	gap := rapid.SampledFrom([]int{0, 0, 1, 5})
+	// Rows of B that are 512 apart are copied.
+	gap := rapid.SampledFrom([]int{0, 0, 1, 5, 512})
 	p := multiplication{
 		transA: rapid.Bool().Draw(t, "transA"), transB: rapid.Bool().Draw(t, "transB"),
 		m: size.Draw(t, "m"), n: size.Draw(t, "n"), k: size.Draw(t, "k"),

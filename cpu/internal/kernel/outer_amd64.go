@@ -58,9 +58,7 @@ func addOuterByPanels(panels [3]outer, register int, sum []int32, x []float32, m
 			registers := (width + register - 1) / register
 			yj := y[j:]
 			if copies {
-				for l := range k {
-					copy(panel[l*width:], y[l*n+j:][:width])
-				}
+				collectRowsAVX2(&panel[0], &y[j], n, k, width)
 				yj, ldy = panel, width
 			}
 			for i := from; i < min(from+near, m); i += rows {
@@ -79,9 +77,7 @@ func addOuterByPanels(panels [3]outer, register int, sum []int32, x []float32, m
 func strips(dst, x []float32, m, k int) []float32 {
 	for i := 0; i < m; i += strip {
 		width := min(strip, m-i)
-		for l := range k {
-			copy(dst[i*k+l*width:], x[l*m+i:][:width])
-		}
+		collectRowsAVX2(&dst[i*k], &x[i], m, k, width)
 	}
 	return dst
 }

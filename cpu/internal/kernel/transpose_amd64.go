@@ -5,6 +5,11 @@ package kernel
 //go:noescape
 func transposeBlocksAVX2(dst *float32, ldd int, a *float32, lda, rows, cols int)
 
+// collectRowsAVX2 copies rows of cols floats, which lie lda apart, so that they follow each other. Both are at least 1.
+//
+//go:noescape
+func collectRowsAVX2(dst, a *float32, lda, rows, cols int)
+
 func transposeAVX2(dst []float32, ldd int, a []float32, lda, rows, cols int) {
 	r, c := rows&^7, cols&^7
 	if r > 0 && c > 0 {

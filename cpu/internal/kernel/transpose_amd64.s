@@ -63,3 +63,57 @@ cols:
 	JNZ  rows
 	VZEROUPPER
 	RET
+
+// func collectRowsAVX2(dst *float32, a *float32, lda, rows, cols int)
+//
+// The processor doesn't foresee rows that are pages apart, so each is asked for sixteen rows ahead.
+//
+//	SI AX   a at the row; AX follows the columns
+//	DI      dst, from end to end
+//	R8 R9   1 and 16 times the bytes between rows of a
+//	R12 R13 rows left, and columns
+TEXT ·collectRowsAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ lda+16(FP), R8
+	MOVQ rows+24(FP), R12
+	MOVQ cols+32(FP), R13
+	SHLQ $2, R8
+	MOVQ R8, R9
+	SHLQ $4, R9
+
+row:
+	MOVQ SI, AX
+	MOVQ R13, CX
+	SUBQ $16, CX
+	JLT  few
+
+line:
+	PREFETCHT0 (AX)(R9*1)
+	VMOVUPS    (AX), Y0
+	VMOVUPS    32(AX), Y1
+	VMOVUPS    Y0, (DI)
+	VMOVUPS    Y1, 32(DI)
+	ADDQ       $64, AX
+	ADDQ       $64, DI
+	SUBQ       $16, CX
+	JGE        line
+
+few:
+	ADDQ $16, CX
+	JZ   copied
+
+one:
+	MOVL (AX), DX
+	MOVL DX, (DI)
+	ADDQ $4, AX
+	ADDQ $4, DI
+	DECQ CX
+	JNZ  one
+
+copied:
+	ADDQ R8, SI
+	DECQ R12
+	JNZ  row
+	VZEROUPPER
+	RET
