@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,7 @@ type reproduceOptions struct {
 	cluster   execution.Cluster
 	selection paper.Selection
 	out       string
+	have      string
 	list      bool
 	quick     bool
 	keep      flags.Keep
@@ -51,9 +53,8 @@ func newReproduceCommand(g *global) *cobra.Command {
 		Short: "Reproduce the paper's figures",
 		Long: `Reproduce the figures of Koskela and Kulkarni, "Practical
 Differentially Private Hyperparameter Tuning with Subsampling": train what they
-need, draw them, and compare them with what the paper says, on one page. NAME is
-a figure's label in the paper; --list shows what each of them needs. Without a
-name it is all of them:
+need, and draw them on one page. NAME is a figure's label in the paper; --list
+shows what each of them needs. Without a name it is all of them:
 
 ` + strings.Join(labels(paper.Figures()), "\n") + `
 
@@ -66,7 +67,8 @@ take minutes: a rehearsal, and no evidence.
 The runs are kept in the folder "runs" below --out. Whatever is there isn't run
 again: the same command goes on where an earlier one was interrupted or killed,
 and only adds what is missing if it asks for more. A run that gives no model is
-tried once more. The command says at its beginning how long the runs are likely to
+tried once more. With --have the runs of another campaign count as done, by its
+table of results. The command says at its beginning how long the runs are likely to
 take here, as --list does without training them. "reproduce status" counts runs
 and estimates the time left, also while another process works. The page is drawn
 before the runs and after them, and when the command is interrupted: then it shows
@@ -74,14 +76,14 @@ the runs that are there.
 
 With --accounting paper the noise is that of the paper's bounds; with best it is
 that of tighter ones, which take less noise for the same epsilon. With both,
-figures show both.
+figures show both, and there is one by each beside them.
 
 With --cluster other machines train: this one hands out the runs, files what comes
 back, and keeps ledger and keys. Start "dptrain worker" on each of them. The results
 are those of one machine, to the byte if their arithmetic is the same.
 
 Each run is drawn from the operating system's randomness, and its guarantee holds
-for itself. The figures also show how long training took, which is private: the
+for itself. The table of results says how long training took, which is private: the
 paper's data sets are public. With --insecure-seed the campaign can be repeated to
 the byte, times left out, and its models guarantee nothing.
 
@@ -116,6 +118,7 @@ the byte, times left out, and its models guarantee nothing.
 	flags.ShowDefault(fs, "epsilons", s.Epsilons)
 	flags.ShowDefault(fs, "accounting", s.Accountings)
 	fs.StringVar(&opts.out, "out", "", "`folder` of the campaign: runs, figures, tables, page (default reproduction, or reproduction-quick)")
+	fs.StringVar(&opts.have, "have", "", "tables/results.csv of another campaign: a `file` whose runs count as done")
 	fs.Uint64Var(&opts.seed, "insecure-seed", 0, "make all random draws from a `number`, so that the campaign can be repeated; voids all guarantees")
 	opts.keep.Add(cmd, saveCampaign, "`time` between two saves of the runs' states, from which the same command goes on")
 	opts.AddOnly(cmd, "workers", "engine", "devices")
@@ -188,8 +191,18 @@ func (o *reproduceOptions) check() error {
 	if s.Repetitions < 1 || s.Repetitions > 1000 {
 		return term.Usagef("--repetitions: want 1 to 1000, got %d", s.Repetitions)
 	}
+	if o.have != "" && (o.quick || o.seeded) {
+		return term.Usagef("--have: its runs are of full size and have keys of their own; leave out --quick and --insecure-seed")
+	}
 	s.Datasets, s.Accountings, s.Epsilons = distinct(s.Datasets), distinct(s.Accountings), distinct(s.Epsilons)
 	slices.Sort(s.Epsilons)
+	if o.have != "" {
+		path, err := filepath.Abs(o.have)
+		if err != nil {
+			return err
+		}
+		o.have = path // for "reproduce status" in another folder
+	}
 	return o.keep.Check()
 }
 
@@ -219,7 +232,7 @@ func tasksOf(figures []paper.Figure, s paper.Selection) []campaign.Job {
 
 // description describes the campaign of tasks.
 func (o *reproduceOptions) description(tasks []campaign.Job) campaign.Description {
-	d := campaign.Description{Command: "dptrain"}
+	d := campaign.Description{Command: "dptrain", Have: o.have}
 	for _, word := range os.Args[1:] {
 		d.Command += " " + show.Quoted(word)
 	}
@@ -334,8 +347,7 @@ func (g *global) draw(ctx context.Context, store *campaign.Store, opts *reproduc
 		d := store.Description
 		r.Page, err = paper.Write(ctx, opts.out, paper.Input{
 			Figures: chosen, Selection: opts.selection, Results: results, Noise: noise, Program: engines.Current().String(),
-			Quick: d.Scale.String(), Epochs: d.Scale.Epochs, Trials: d.Scale.Trials, Seed: d.Seed,
-			Bounds: bounds,
+			Quick: d.Scale.String(), Seed: d.Seed, Bounds: bounds,
 		})
 		return r, err
 	})

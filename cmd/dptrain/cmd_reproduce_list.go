@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/paper"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cmd/internal/term"
+	"github.com/dptrain/dptrain/internal/show"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -32,13 +34,18 @@ type listedFigure struct {
 
 type figureList struct {
 	Figures []listedFigure `json:"figures"`
-	All     listedFigure   `json:"all"` // each run once, though several figures show it
+	All     listedFigure   `json:"all"`     // each run once, though several figures show it
+	Absent  []string       `json:"absent"`  // data sets that would have to be downloaded
+	Without string         `json:"without"` // the command that leaves them out; empty if there is none
 }
 
 // listFigures shows figures, what they run, and how long that is likely to take here. It changes no file.
 func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen []paper.Figure, p settings.Performance) error {
 	m := missing{reproduceOptions: opts, performance: p, tasks: tasksOf(chosen, opts.selection)}
-	var err error
+	absent, without, err := opts.absent(os.Args[1:])
+	if err != nil {
+		return term.Input(err)
+	}
 	if m.store, err = campaign.Planned(opts.out, opts.description(m.tasks)); err != nil {
 		return campaignError(err)
 	}
@@ -67,12 +74,45 @@ func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen 
 			l.Figures = append(l.Figures, line)
 		}
 		l.All, err = m.listed(m.tasks)
+		l.Absent, l.Without = absent, without
 		return l, err
 	})
 	if err != nil {
 		return campaignError(err)
 	}
 	return g.Print(list, func(w io.Writer) { printFigureList(w, list, m.store.Description.Scale) })
+}
+
+// absent names the selected data sets that aren't here, and returns the words of the given command without them and
+// without --list; none if nothing would be left.
+func (o *reproduceOptions) absent(words []string) (absent []string, without string, err error) {
+	_, has, err := dataHere()
+	if err != nil {
+		return nil, "", err
+	}
+	absent = []string{}
+	var present []string
+	for _, name := range o.selection.Datasets {
+		if has[name] {
+			present = append(present, name)
+		} else {
+			absent = append(absent, name)
+		}
+	}
+	if len(absent) == 0 || len(present) == 0 {
+		return absent, "", nil
+	}
+	without = "dptrain"
+	for i := 0; i < len(words); i++ {
+		switch name, _, whole := strings.Cut(words[i], "="); {
+		case name == "--list":
+		case name == "--datasets" && !whole:
+			i++
+		case name != "--datasets":
+			without += " " + show.Quoted(words[i])
+		}
+	}
+	return absent, without + " --datasets " + strings.Join(present, ","), nil
 }
 
 // listed adds up tasks.
@@ -117,6 +157,12 @@ func printFigureList(w io.Writer, list figureList, scale campaign.Scale) {
 	}
 	if size := scale.String(); size != "" {
 		term.Sentence(w, "Runs have "+size+".")
+	}
+	if len(list.Absent) > 0 {
+		term.Sentence(w, "Not here, and downloaded when their runs begin: "+strings.Join(list.Absent, ", ")+".")
+	}
+	if list.Without != "" {
+		term.Sentence(w, "To leave them out: "+list.Without)
 	}
 	term.Sentence(w, "Detailed figures show the runs of the summary figures. Times are for training alone, by steps that were measured here and by the finished runs; loading, accounting and scoring come on top.")
 }

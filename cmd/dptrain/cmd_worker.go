@@ -153,20 +153,26 @@ func (o *workerOptions) lanes(device engines.Choice) ([]string, error) {
 	return remote.Lanes(names, files, engine), nil
 }
 
+// dataHere describes all data sets, and says which of them can be trained on without a download.
+func dataHere() (all []datasets.Info, has map[string]bool, err error) {
+	all, err = datasets.List(datasets.Options{})
+	has = map[string]bool{}
+	for _, i := range all {
+		has[i.Name] = i.Where != ""
+	}
+	has["cifar-10"] = has["cifar-10"] && has["resnet20"] // it is trained on as that network's features
+	return all, has, err
+}
+
 // here returns the names of the data sets to work on.
 func (o *workerOptions) here() ([]string, error) {
 	if o.train != "" && len(o.datasets) == 0 {
 		return nil, nil
 	}
-	all, err := datasets.List(datasets.Options{})
+	all, has, err := dataHere()
 	if err != nil {
 		return nil, err
 	}
-	has := map[string]bool{}
-	for _, i := range all {
-		has[i.Name] = i.Where != ""
-	}
-	has["cifar-10"] = has["cifar-10"] && has["resnet20"] // it is trained on as that network's features
 	var known, names []string
 	for _, i := range all {
 		if i.Kind == datasets.KindWeights {

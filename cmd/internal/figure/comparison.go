@@ -4,11 +4,12 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 )
 
 // Comparison shows the results of several methods, each by one or more accountings, in panels of a grid. Markers and
-// colours distinguish methods, dashes distinguish accountings. Points are means; their error bars are standard errors.
+// colours distinguish methods, dashes distinguish accountings. Points are means, and each run may be a faint dot.
 type Comparison struct {
 	Methods     []string          // at most four; one without a name isn't in the key
 	Accountings []string          // at most three
@@ -37,11 +38,13 @@ type Series struct {
 	Points             []Mean
 }
 
-// Mean is a point of a [Series]. A standard error of 0 or NaN has no bar. Values that aren't finite are missing, and so
-// are values not above 0 on a logarithmic axis.
+// Mean is a point of a [Series]. Values that aren't finite are missing, and so are values not above 0 on a logarithmic
+// axis.
 type Mean struct {
-	X, XError float64
-	Y, YError float64 // Y is NaN for a missing point, which leaves a gap
+	X    float64
+	Y    float64   // NaN for a missing point, which leaves a gap
+	Half float64   // of the bar; 0 or NaN for none
+	Runs []float64 // are drawn as dots, and their median as a dash if the bar doesn't reach it; nil for none
 }
 
 // Table returns c.Numbers.
@@ -110,19 +113,44 @@ func (p ComparisonPanel) panel(apart int) panel {
 		}
 		seen := false
 		for _, m := range s.Points {
-			x := position(p.LogX, m.X-m.XError, m.X, m.X+m.XError)
-			y := position(p.LogY, m.Y-m.YError, m.Y, m.Y+m.YError)
-			seen = seen || finite(x[1], y[1])
-			c.x, c.y = append(c.x, x[1]), append(c.y, y[1])
-			c.xBars, c.yBars = append(c.xBars, [2]float64{x[0], x[2]}), append(c.yBars, [2]float64{y[0], y[2]})
+			x, y := position(p.LogX, m.X)[0], position(p.LogY, m.Y-m.Half, m.Y, m.Y+m.Half)
+			seen = seen || finite(x, y[1])
+			c.x, c.y, c.bars = append(c.x, x), append(c.y, y[1]), append(c.bars, [2]float64{y[0], y[2]})
+			var runs []float64
+			for _, v := range position(p.LogY, slices.Clone(m.Runs)...) {
+				if finite(x, v) {
+					runs = append(runs, v)
+					c.runs = append(c.runs, plotter.XY{X: x, Y: v})
+				}
+			}
+			slices.Sort(runs)
+			if n := len(runs); n > 0 && drawn([2]float64{y[0], y[2]}) {
+				if v := runs[(n-1)/2]/2 + runs[n/2]/2; v < y[0] || v > y[2] {
+					c.medians = append(c.medians, plotter.XY{X: x, Y: v})
+				}
+			}
 		}
 		if seen {
 			out.curves = append(out.curves, c)
 		}
 	}
-	out.y.low, out.y.high = span(out.curves, func(c curve, i int) [3]float64 { return [3]float64{c.y[i], c.yBars[i][0], c.yBars[i][1]} })
+	var x, y []float64
+	for _, c := range out.curves {
+		for i := range c.x {
+			if finite(c.x[i], c.y[i]) {
+				x, y = append(x, c.x[i]), append(y, c.y[i])
+				if drawn(c.bars[i]) {
+					y = append(y, c.bars[i][:]...)
+				}
+			}
+		}
+		for _, run := range c.runs {
+			y = append(y, run.Y)
+		}
+	}
+	out.y.low, out.y.high = span(y)
 	if p.LogX {
-		out.x.low, out.x.high = span(out.curves, func(c curve, i int) [3]float64 { return [3]float64{c.x[i], c.xBars[i][0], c.xBars[i][1]} })
+		out.x.low, out.x.high = span(x)
 	}
 	return out
 }
@@ -145,34 +173,20 @@ func (p ComparisonPanel) end() float64 {
 	end := 0.
 	for _, s := range p.Series {
 		for _, m := range s.Points {
-			for _, x := range []float64{m.X, m.X + m.XError} {
-				if finite(x) {
-					end = math.Max(end, x)
-				}
+			if finite(m.X) {
+				end = math.Max(end, m.X)
 			}
 		}
 	}
 	return end
 }
 
-// span returns the ends of an axis that holds points and their bars. They differ even for a single value.
-func span(curves []curve, values func(c curve, i int) [3]float64) (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	for _, c := range curves {
-		for i := range c.x {
-			if !finite(c.x[i], c.y[i]) {
-				continue
-			}
-			v := values(c, i)
-			low, high = math.Min(low, v[0]), math.Max(high, v[0])
-			if finite(v[1:]...) {
-				low, high = math.Min(low, v[1]), math.Max(high, v[2])
-			}
-		}
-	}
-	if low > high {
+// span returns the ends of an axis that holds values. They differ even for a single value.
+func span(values []float64) (low, high float64) {
+	if len(values) == 0 {
 		return 0, 1
 	}
+	low, high = slices.Min(values), slices.Max(values)
 	if room := math.Max(math.Abs(low)*1e-3, 1e-3); high-low < room {
 		low, high = low-room, high+room
 	}

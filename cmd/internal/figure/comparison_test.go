@@ -26,7 +26,7 @@ func compared(t *testing.T) Comparison {
 	line := func(method, accounting int, y ...float64) Series {
 		s := Series{Method: method, Accounting: accounting}
 		for i, v := range y {
-			s.Points = append(s.Points, Mean{X: float64(i + 1), XError: missing, Y: v, YError: 0.3})
+			s.Points = append(s.Points, Mean{X: float64(i + 1), Y: v, Half: 0.3, Runs: []float64{v - 1, v, v + 2, v + 2}})
 		}
 		return s
 	}
@@ -79,24 +79,27 @@ func TestMissingPointsLeaveGaps(t *testing.T) {
 	}
 }
 
-// A bar reaches one standard error to each side, within the panel. One repetition has none.
-func TestBarsAreStandardErrors(t *testing.T) {
-	p := ComparisonPanel{Series: []Series{{Points: []Mean{{X: 1, XError: missing, Y: 5, YError: 0.5}, {X: 2, XError: missing, Y: 6, YError: missing}, {X: 3, XError: 0.25, Y: 7, YError: 0}}}}}
+// A bar reaches to both sides, within the panel, as dots do. A median outside its bar has a dash.
+func TestBarsDotsAndMedians(t *testing.T) {
+	p := ComparisonPanel{Series: []Series{{Points: []Mean{
+		{X: 1, Y: 5, Half: 0.5, Runs: []float64{5, 4.75, 5.25}}, {X: 2, Y: 6, Half: missing, Runs: []float64{9}},
+		{X: 3, Y: 7, Half: 0.25, Runs: []float64{3, 8, missing, 8.5, 8.5}}, {X: 4, Y: 7, Half: 0.25, Runs: []float64{8, 8, 6, 6}},
+	}}}}
 	panel := p.panel(1)
 	parts := panel.curves[0].parts()
-	y, x := parts[0].(shifted).what.(*plotter.YErrorBars), parts[1].(shifted).what.(*plotter.XErrorBars)
-	if want := (plotter.XYs{{X: 1, Y: 5}}); !slices.Equal(y.XYs, want) || y.YErrors[0].Low != 0.5 || y.YErrors[0].High != 0.5 {
-		t.Errorf("bars %v of %v, want one at %v", y.YErrors, y.XYs, want)
+	dots, bars, medians := parts[0].(shifted).what.(*plotter.Scatter), parts[1].(shifted).what.(*plotter.YErrorBars), parts[len(parts)-1].(shifted).what.(*plotter.Scatter)
+	if want := (plotter.XYs{{X: 1, Y: 5}, {X: 3, Y: 7}, {X: 4, Y: 7}}); !slices.Equal(bars.XYs, want) || bars.YErrors[0].Low != 0.5 || bars.YErrors[0].High != 0.5 {
+		t.Errorf("bars %v of %v, want some at %v", bars.YErrors, bars.XYs, want)
 	}
-	if want := (plotter.XYs{{X: 3, Y: 7}}); !slices.Equal(x.XYs, want) || x.XErrors[0].Low != 0.25 || x.XErrors[0].High != 0.25 {
-		t.Errorf("bars %v of %v, want one at %v", x.XErrors, x.XYs, want)
+	if want := (plotter.XYs{{X: 3, Y: 8.25}}); len(dots.XYs) != 12 || !slices.Equal(medians.XYs, want) {
+		t.Errorf("%d dots, medians %v, want 12 and %v", len(dots.XYs), medians.XYs, want)
 	}
-	if panel.y.low != 4.5 || panel.y.high != 7 {
+	if panel.y.low != 3 || panel.y.high != 9 {
 		t.Errorf("the axis reaches from %v to %v", panel.y.low, panel.y.high)
 	}
 	var ink recorder.Canvas
 	plot := newPlot(panel)
-	y.Plot(draw.NewCanvas(&ink, 100, 100), plot)
+	bars.Plot(draw.NewCanvas(&ink, 100, 100), plot)
 	_, to := plot.Transforms(new(draw.NewCanvas(&ink, 100, 100)))
 	i := slices.IndexFunc(ink.Actions, func(a recorder.Action) bool { _, ok := a.(*recorder.Stroke); return ok })
 	if path := ink.Actions[i].(*recorder.Stroke).Path; path[0].Pos.Y != to(4.5) || path[1].Pos.Y != to(5.5) {
@@ -106,13 +109,13 @@ func TestBarsAreStandardErrors(t *testing.T) {
 
 // On a logarithmic axis a point is the logarithm of the mean, and a bar ends at the logarithms of its ends.
 func TestLogarithmicBars(t *testing.T) {
-	p := ComparisonPanel{LogY: true, Series: []Series{{Points: []Mean{{X: 1, Y: 10, YError: 9}, {X: 2, Y: 10, YError: 10}, {X: 3, Y: 0, YError: missing}}}}}
+	p := ComparisonPanel{LogY: true, Series: []Series{{Points: []Mean{{X: 1, Y: 10, Half: 9}, {X: 2, Y: 10, Half: 10}, {X: 3, Y: 0, Half: missing}}}}}
 	c := p.panel(1).curves[0]
-	if c.y[0] != 1 || c.yBars[0] != [2]float64{0, math.Log10(19)} {
-		t.Errorf("point %v with bar %v", c.y[0], c.yBars[0])
+	if c.y[0] != 1 || c.bars[0] != [2]float64{0, math.Log10(19)} {
+		t.Errorf("point %v with bar %v", c.y[0], c.bars[0])
 	}
-	if !math.IsNaN(c.yBars[1][0]) || !math.IsNaN(c.y[2]) {
-		t.Errorf("a bar down to 0 ends at %v, a point at 0 is %v", c.yBars[1][0], c.y[2])
+	if !math.IsNaN(c.bars[1][0]) || !math.IsNaN(c.y[2]) {
+		t.Errorf("a bar down to 0 ends at %v, a point at 0 is %v", c.bars[1][0], c.y[2])
 	}
 	axis := newPlot(p.panel(1)).Y
 	for _, tick := range axis.Tick.Marker.Ticks(axis.Min, axis.Max) {
@@ -164,7 +167,7 @@ func TestComparisonsOfAnything(t *testing.T) {
 	value := rapid.OneOf(rapid.Just(missing), rapid.Just(0.), rapid.Float64(), rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(1e-300, 1e-290), rapid.Float64Range(0, 1))
 	rapid.Check(t, func(t *rapid.T) {
 		s := Series{Label: "x", Points: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Mean {
-			return Mean{X: value.Draw(t, "x"), XError: value.Draw(t, "dx"), Y: value.Draw(t, "y"), YError: math.Abs(value.Draw(t, "dy"))}
+			return Mean{X: value.Draw(t, "x"), Y: value.Draw(t, "y"), Half: math.Abs(value.Draw(t, "dy")), Runs: rapid.SliceOfN(value, 0, 3).Draw(t, "runs")}
 		}), 0, 4).Draw(t, "points")}
 		c := Comparison{Methods: []string{"m"}, Accountings: []string{"a"}, Columns: 1, Panels: []ComparisonPanel{{LogX: rapid.Bool().Draw(t, "log x"), LogY: rapid.Bool().Draw(t, "log y"), Series: []Series{s}}}}
 		_, panels := Inline(c)

@@ -11,11 +11,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// parts returns the plotters of a curve: its error bars, its line between gaps, and its markers.
+// parts returns the plotters of a curve: its dots, its error bars, its line between gaps, its markers and its medians.
 func (c curve) parts() []plot.Plotter {
-	thin := draw.LineStyle{Color: c.marker.Color, Width: 0.7}
-	xBars, yBars := &plotter.XErrorBars{LineStyle: thin, CapWidth: barCap}, &plotter.YErrorBars{LineStyle: thin, CapWidth: barCap}
-	parts := []plot.Plotter{shifted{yBars, c.shift}, shifted{xBars, c.shift}}
+	bars := &plotter.YErrorBars{LineStyle: draw.LineStyle{Color: c.marker.Color, Width: 0.7}, CapWidth: barCap}
+	parts := []plot.Plotter{shifted{bars, c.shift}}
+	if len(c.runs) > 0 {
+		dots := &plotter.Scatter{XYs: c.runs, GlyphStyle: marker{Color: faint(c.marker.Color), Radius: 1.4, Shape: dash{1.4}}}
+		parts = slices.Insert(parts, 0, plot.Plotter(shifted{dots, c.shift}))
+	}
 	var run []plotter.XY
 	end := func() {
 		if len(run) > 0 {
@@ -34,17 +37,18 @@ func (c curve) parts() []plot.Plotter {
 		if c.every > 0 && i >= c.first && (i-c.first)%c.every == 0 {
 			points.XYs = append(points.XYs, at)
 		}
-		if i < len(c.xBars) && drawn(c.xBars[i]) {
-			xBars.XYs = append(xBars.XYs, at)
-			xBars.XErrors = append(xBars.XErrors, struct{ Low, High float64 }{at.X - c.xBars[i][0], c.xBars[i][1] - at.X})
-		}
-		if i < len(c.yBars) && drawn(c.yBars[i]) {
-			yBars.XYs = append(yBars.XYs, at)
-			yBars.YErrors = append(yBars.YErrors, struct{ Low, High float64 }{at.Y - c.yBars[i][0], c.yBars[i][1] - at.Y})
+		if i < len(c.bars) && drawn(c.bars[i]) {
+			bars.XYs = append(bars.XYs, at)
+			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{at.Y - c.bars[i][0], c.bars[i][1] - at.Y})
 		}
 	}
 	end()
-	return append(parts, shifted{points, c.shift})
+	parts = append(parts, shifted{points, c.shift})
+	if len(c.medians) > 0 {
+		medians := &plotter.Scatter{XYs: c.medians, GlyphStyle: marker{Color: c.marker.Color, Radius: 6, Shape: dash{1.6}}}
+		parts = append(parts, shifted{medians, c.shift})
+	}
+	return parts
 }
 
 // barCap is the width of an error bar's caps, in points.

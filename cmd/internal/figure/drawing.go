@@ -42,7 +42,9 @@ type axis struct {
 // curve joins points by a line, which has a gap at each point that isn't finite.
 type curve struct {
 	x, y         []float64
-	xBars, yBars [][2]float64 // ends of an error bar at each point, drawn if finite; nil for none
+	bars         [][2]float64 // ends of an error bar at each point, drawn if finite; nil for none
+	runs         plotter.XYs  // faint dots behind the points
+	medians      plotter.XYs  // dashes
 	shift        vg.Length    // to the right, so that error bars at the same x are beside each other
 	stroke       stroke
 	marker       marker
@@ -103,6 +105,21 @@ func (p polygon) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
 	}
 	c.FillPolygon(color.White, corners)
 	c.StrokeLines(draw.LineStyle{Color: sty.Color, Width: 0.9}, corners)
+}
+
+// dash is a horizontal stroke as long as the glyph's radius, and width thick.
+type dash struct{ width vg.Length }
+
+func (d dash) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
+	half := vg.Point{X: sty.Radius / 2}
+	c.StrokeLines(draw.LineStyle{Color: sty.Color, Width: d.width}, []vg.Point{at.Sub(half), at.Add(half)})
+}
+
+// faint is a colour of which overlapping marks add up.
+func faint(c color.Color) color.Color {
+	of := color.NRGBAModel.Convert(c).(color.NRGBA)
+	of.A = 0x60
+	return of
 }
 
 // Sizes of text, in points. A figure of two panels is as wide as a page of text, so these are the printed sizes.

@@ -72,6 +72,9 @@ type Record struct {
 	Machine string   `json:"machine,omitempty"` // engine, processor and cores of the training
 	Moments []Moment `json:"moments"`
 
+	// Processors is how many were busy with its training, in the mean; 0 if that is unknown.
+	Processors float64 `json:"processors,omitempty"`
+
 	CurvePoints int `json:"curve_points,omitempty"` // of the released learning curve; 0 for none
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
@@ -66,14 +67,16 @@ func (l *local) train(ctx context.Context) error {
 	for k, r := range l.started {
 		plans[k] = experiment.Job{Plan: r.plan, Options: experiment.Options{Key: r.key, Store: r.folder, Every: l.SaveEvery}, Follower: followers[k]}
 	}
+	began, before := time.Now(), processorTime()
 	outcomes, err := experiment.RunAll(ctx, l.Engine, plans)
+	processors := (processorTime() - before).Seconds() / time.Since(began).Seconds()
 	var failed tuner.PlanErrors
 	if err != nil && !errors.As(err, &failed) {
 		return err
 	}
 	l.endings = make([]ending, len(outcomes))
 	for k, o := range outcomes {
-		e := ending{run: l.started[k]}
+		e := ending{run: l.started[k], processors: processors}
 		if failed != nil {
 			e.err = failed[k]
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -58,6 +59,9 @@ func resultOf(j Job, e settings.Experiment, i runs.Info, score float64, h releas
 	}
 	if j.Method != Baseline {
 		r.Gradients += float64(h.Steps) * h.ExpectedBatchSize
+	}
+	if r.ProcessorSeconds = math.NaN(); i.Record.Processors > 0 {
+		r.ProcessorSeconds = r.Seconds * i.Record.Processors
 	}
 	return r, nil
 }

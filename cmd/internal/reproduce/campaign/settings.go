@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -28,6 +29,9 @@ func (s Scale) String() string {
 	}
 	return fmt.Sprintf("%.3g %% of the epochs and %.3g %% of the trials", 100*s.Epochs, 100*s.Trials)
 }
+
+// name returns [Result].Size of runs at this scale.
+func (s Scale) name() string { return cmp.Or(s.String(), "full") }
 
 var variants = map[Method]string{Variant1: "1", Variant2: "2", Baseline: "baseline", Single: "baseline"}
 

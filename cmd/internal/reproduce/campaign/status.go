@@ -53,8 +53,10 @@ func (s *Store) Status(jobs []Job, scan Scan) (Status, error) {
 		sum := &st.Left
 		if r, ok := scan.Finished[j]; ok {
 			st.Finished++
-			st.Took += r.Seconds
-			st.Expected += seconds
+			if r.Seconds > 0 { // a table need not say
+				st.Took += r.Seconds
+				st.Expected += seconds
+			}
 			sum = &st.Done
 		} else if i, ok := scan.CutOff[j]; ok {
 			switch {

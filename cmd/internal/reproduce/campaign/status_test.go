@@ -36,13 +36,13 @@ func TestGradientsOfARun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	info := runs.Info{Dir: dir, Manifest: runs.Manifest{Samples: 1000, Score: &runs.Score{Value: 0.5}}, Record: &runs.Record{}}
+	info := runs.Info{Dir: dir, Manifest: runs.Manifest{Samples: 1000, Score: &runs.Score{Value: 0.5}}, Record: &runs.Record{Processors: 1.5}}
 	e := settings.Experiment{Privacy: settings.Privacy{SubsetRate: 0.1}}
 	// Trials on all samples compute 10·0.5·1000 + 30·0.25·1000 = 12,500 gradients, and a tenth of that on a subset. A
 	// final run computes 45,000.
 	for m, want := range map[Method]float64{Variant1: 46250, Baseline: 12500} {
 		r, err := read(Job{Cell{"mnist", "dp-sgd", Rate, m, "paper", 1}, 1}, e, info)
-		if err != nil || r.Gradients != want || r.Seconds != 7 || r.Trials != 2 {
+		if err != nil || r.Gradients != want || r.Seconds != 7 || r.ProcessorSeconds != 10.5 || r.Trials != 2 {
 			t.Errorf("%s: %+v, %v, want %v gradients", m, r, err, want)
 		}
 	}

@@ -35,6 +35,7 @@ type Description struct {
 	Command string   `json:"command"`                 // goes on with the campaign
 	Machine string   `json:"machine,omitempty"`       // which worked last
 	Pace    Pace     `json:"pace,omitempty"`          // as it was measured on that machine
+	Have    string   `json:"have,omitempty"`          // path of results of another campaign that count here
 }
 
 const descriptionVersion = 1
@@ -53,6 +54,7 @@ type Store struct {
 	lock        *flock.Flock // nil if it was opened for reading
 	experiments map[Cell]settings.Experiment
 	noises      map[string]float64 // by Noise, by budget; 0 if no noise meets it
+	had         map[Job]Result     // of Description.Have; nil until they are read
 }
 
 func newStore(dir string, d Description) *Store {
@@ -88,6 +90,9 @@ func Planned(dir string, d Description) (*Store, error) {
 	}
 	if err == nil {
 		err = s.Description.agrees(d, dir)
+	}
+	if err == nil {
+		s.Description.Have = d.Have
 	}
 	return s, err
 }
@@ -207,10 +212,33 @@ type Scan struct {
 	Repeated map[Job]bool      // runs that failed once before
 }
 
-// Scan reads the store's runs of jobs. The error wraps [ErrOther] for a run in a job's place that has other settings,
-// for two copies of one run, and for a single run whose baseline is among the jobs and is gone.
+// readHad reads the results of Description.Have.
+func (s *Store) readHad() error {
+	if s.had != nil || s.Description.Have == "" {
+		return nil
+	}
+	results, err := ReadTable(s.Description.Have)
+	if err != nil {
+		return err
+	}
+	s.had = map[Job]Result{}
+	for _, r := range results {
+		if size := s.Description.Scale.name(); r.Size != size {
+			return fmt.Errorf("%s: the run %s is of size %q, and this campaign's runs are of size %q", s.Description.Have, r.Name(), r.Size, size)
+		}
+		s.had[r.Job] = r
+	}
+	return nil
+}
+
+// Scan reads the store's runs of jobs, and takes others from Description.Have. The error wraps [ErrOther] for a run in
+// a job's place that has other settings, for two copies of one run, and for a single run whose baseline is among the
+// jobs and is gone.
 func (s *Store) Scan(jobs []Job) (Scan, error) {
 	scan := Scan{map[Job]Result{}, map[Job]runs.Info{}, map[Job]runs.Info{}, map[Job]bool{}}
+	if err := s.readHad(); err != nil {
+		return scan, err
+	}
 	ids := map[string]string{} // folders by the ids of their runs
 	asked := map[Job]bool{}
 	for _, j := range jobs {
@@ -251,6 +279,9 @@ func (s *Store) scan(j Job, scan *Scan, ids map[string]string) error {
 		scan.Repeated[j] = true
 	}
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		if r, ok := s.had[j]; ok {
+			scan.Finished[j] = r
+		}
 		return nil
 	}
 	info, err := runs.Open(dir)
@@ -280,6 +311,7 @@ func (s *Store) scan(j Job, scan *Scan, ids map[string]string) error {
 		if err != nil {
 			return err
 		}
+		r.Size = s.Description.Scale.name()
 		scan.Finished[j] = r
 	case runs.Failed:
 		scan.Failed[j] = info
@@ -341,10 +373,14 @@ type Result struct {
 	ClippingNorm      float64
 	Steps             int
 
-	Trials    int     // K; 0 for a single run. Private.
-	Seconds   float64 // of training, summed over trials and final run. Private.
-	Gradients float64 // expected number of single samples' gradients, given the drawn trials. Private.
+	Trials  int     // K; 0 for a single run. Private.
+	Seconds float64 // of training, summed over trials and final run. Private.
+	// ProcessorSeconds is Seconds times the processors that were busy meanwhile: unlike Seconds it doesn't depend on
+	// what else they had to do. NaN if they weren't counted, as by a cluster's workers. Private.
+	ProcessorSeconds float64
+	Gradients        float64 // expected number of single samples' gradients, given the drawn trials. Private.
 
+	Size    string // "full", or how the run is smaller than the paper's
 	MadeBy  string // version and commit of the program
 	Machine string // engine, processor, cores; empty if the record has none
 	Day     string // of its beginning, YYYY-MM-DD

@@ -64,6 +64,7 @@ type ending struct {
 	run               *run
 	err               error  // why it gave no model; nil if it gave one
 	machine, identity string // of the worker that trained it; "" leaves the folder's record as it is
+	processors        float64
 	score             runs.Score
 	rate              float64
 	tuned             *float64
@@ -211,6 +212,7 @@ func (c *coordinator) file(e *ending) error {
 	if e.machine != "" {
 		folder.Record.Machine, folder.Record.Key = e.machine, e.identity
 	}
+	folder.Record.Processors = e.processors
 	if e.err == nil {
 		m := &folder.Manifest
 		m.Score, m.LearningRate, m.TunedLearningRate = &e.score, &e.rate, e.tuned

@@ -147,7 +147,7 @@ func TestCampaign(t *testing.T) {
 	}
 	for _, job := range jobs {
 		r := scan.Finished[job]
-		if r.Job != job || r.Accuracy <= 0 || r.Accuracy > 1 || r.Machine != "a machine" || r.MadeBy != "a test" || r.Seconds <= 0 {
+		if r.Job != job || r.Accuracy <= 0 || r.Accuracy > 1 || r.Machine != "a machine" || r.MadeBy != "a test" || r.Seconds <= 0 || !(r.ProcessorSeconds > 0) {
 			t.Errorf("%+v", r)
 		}
 		baseline := scan.Finished[job.Of(Baseline)]

@@ -61,7 +61,7 @@ func (f Figure) Jobs(s Selection) []campaign.Job {
 }
 
 // notes end the caption of each figure that needs runs.
-const notes = " A single run trains once with the hyperparameters and the noise that the baseline found, and is drawn at its own epsilon, without the cost of tuning. Methods at one epsilon are drawn slightly apart, so that their marks don't hide each other. Notes above panels have the baseline's mean training cost over that of the faster variant, of runs at all epsilons, for each accounting in the order of the key."
+const notes = " A single run trains once with the hyperparameters and the noise that the baseline found, and is drawn at its own epsilon, without the cost of tuning. Methods at one epsilon are drawn slightly apart, so that their marks don't hide each other."
 
 // Figures returns the paper's figures.
 func Figures() []Figure {
@@ -76,37 +76,37 @@ func Figures() []Figure {
 		},
 		{
 			Label: "figure_tune_lr_dp_sgd", Title: "Tuning the learning rate with DP-SGD",
-			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean and standard error of the repetitions." + notes,
+			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean of the repetitions and its 95 % interval, with a dot for each run and a dash for a median outside the interval." + notes,
 			Optimizer: "dp-sgd", Space: campaign.Rate,
 		},
 		{
 			Label: "figure_tune_lr_dp_adam", Title: "Tuning the learning rate with DP-Adam",
-			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean and standard error of the repetitions. DP-Adam's rate isn't scaled." + notes,
+			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean of the repetitions and its 95 % interval, with a dot for each run and a dash for a median outside the interval. DP-Adam's rate isn't scaled." + notes,
 			Optimizer: "dp-adam", Space: campaign.Rate,
 		},
 		{
 			Label: "figure_tune_all", Title: "Tuning learning rate, sampling rate and epochs with DP-SGD",
-			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean and standard error of the repetitions." + notes,
+			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean of the repetitions and its 95 % interval, with a dot for each run and a dash for a median outside the interval." + notes,
 			Optimizer: "dp-sgd", Space: campaign.All,
 		},
 		{
 			Label: "figure_tune_lr_detailed_dp_sgd", Title: "Tuning the learning rate with DP-SGD, in detail",
-			Caption:  "A row for each data set: test accuracy, noise multiplier and learning rate of the released model over epsilon; mean and standard error of the repetitions." + notes,
+			Caption:  "A row for each data set: test accuracy, noise multiplier and learning rate of the released model over epsilon; mean of the repetitions and its 95 % interval, with a dot for each run and a dash for a median outside the interval." + notes,
 			Detailed: true, Optimizer: "dp-sgd", Space: campaign.Rate,
 		},
 		{
 			Label: "figure_tune_lr_detailed_dp_adam", Title: "Tuning the learning rate with DP-Adam, in detail",
-			Caption:  "A row for each data set: test accuracy, noise multiplier and learning rate of the released model over epsilon; mean and standard error of the repetitions." + notes,
+			Caption:  "A row for each data set: test accuracy, noise multiplier and learning rate of the released model over epsilon; mean of the repetitions and its 95 % interval, with a dot for each run and a dash for a median outside the interval." + notes,
 			Detailed: true, Optimizer: "dp-adam", Space: campaign.Rate,
 		},
 		{
 			Label: "figure_tune_all_detailed_dp_sgd", Title: "Tuning all hyperparameters with DP-SGD, in detail",
-			Caption:  "A row for each data set: test accuracy, noise multiplier, learning rate and sampling rate of the released model over epsilon; mean and standard error of the repetitions." + notes,
+			Caption:  "A row for each data set: test accuracy, noise multiplier, learning rate and sampling rate of the released model over epsilon; mean of the repetitions and its 95 % interval, with a dot for each run and a dash for a median outside the interval." + notes,
 			Detailed: true, Optimizer: "dp-sgd", Space: campaign.All,
 		},
 		{
 			Label: "figure_tune_all_detailed_dp_adam", Title: "Tuning all hyperparameters with DP-Adam, in detail",
-			Caption:  "A row for each data set: test accuracy, noise multiplier, learning rate and sampling rate of the released model over epsilon; mean and standard error of the repetitions. The paper shows three data sets and doesn't name them in its source." + notes,
+			Caption:  "A row for each data set: test accuracy, noise multiplier, learning rate and sampling rate of the released model over epsilon; mean of the repetitions and its 95 % interval, with a dot for each run and a dash for a median outside the interval. The paper shows three data sets and doesn't name them in its source." + notes,
 			Detailed: true, Optimizer: "dp-adam", Space: campaign.All,
 		},
 	}

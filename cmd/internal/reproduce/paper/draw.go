@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/figure"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
@@ -35,13 +34,9 @@ func (f Figure) columns() []column {
 	return []column{accuracyColumn, noiseColumn, rateColumn}
 }
 
-// draw returns a figure that needs runs. Cells without a result leave gaps.
-func (r *results) draw(f Figure) (figure.Figure, error) {
-	numbers, err := r.numbers(f)
-	if err != nil {
-		return nil, err
-	}
-	c := figure.Comparison{Accountings: r.Accountings, Columns: 2, Small: f.Detailed, Apart: true, Numbers: numbers}
+// draw returns a figure that needs runs. Cells without a result leave gaps. Its CSV file has a row for each run.
+func (r *results) draw(f Figure) figure.Figure {
+	c := figure.Comparison{Accountings: r.Accountings, Columns: 2, Small: f.Detailed, Apart: true, Numbers: campaign.Table(r.runs(f, r.Datasets...))}
 	for _, m := range campaign.Methods() {
 		c.Methods = append(c.Methods, m.String())
 	}
@@ -59,7 +54,7 @@ func (r *results) draw(f Figure) (figure.Figure, error) {
 			c.Panels = append(c.Panels, p)
 		}
 	}
-	return c, nil
+	return c
 }
 
 // series returns the points of all methods and accountings. A single run is drawn at its own epsilon.
@@ -69,15 +64,14 @@ func (r *results) series(f Figure, dataset string, c column) []figure.Series {
 		for a, accounting := range r.Accountings {
 			s := figure.Series{Method: m, Accounting: a}
 			for _, e := range r.Epsilons {
-				cell := f.tuning().cell(dataset, method, accounting, e)
+				cell := campaign.Cell{Dataset: dataset, Optimizer: f.Optimizer, Space: f.Space, Method: method, Accounting: accounting, Epsilon: e}
 				values := r.of(cell, c.of)
-				at := figure.Mean{X: e, XError: math.NaN(), Y: values.mean(), YError: values.standardError()}
+				at := figure.Mean{X: e, Y: values.mean(), Half: values.half(), Runs: values}
 				if planned, ok := r.planned[cell]; ok && len(values) == 0 && c.label == noiseColumn.label {
 					at.Y = planned
 				}
 				if method == campaign.Single && len(values) > 0 {
-					own := r.of(cell, epsilon)
-					at.X, at.XError = own.mean(), own.standardError()
+					at.X = r.of(cell, epsilon).mean()
 				}
 				s.Points = append(s.Points, at)
 			}
@@ -85,88 +79,6 @@ func (r *results) series(f Figure, dataset string, c column) []figure.Series {
 		}
 	}
 	return all
-}
-
-// note returns a panel's note: how much longer the baseline trained than the faster variant. Times can't be repeated,
-// so results with a seed are compared by their gradients.
-func (r *results) note(f Figure, dataset string) string {
-	q := seconds
-	if r.seeded {
-		q = gradients
-	}
-	var found []string
-	known := false
-	for _, accounting := range r.Accountings {
-		if s, ok := r.speedup(f.tuning(), dataset, accounting, q); ok {
-			text := oneDecimal(s.ratio)
-			if len(r.Accountings) > 1 && !f.Detailed { // for lack of space; the key names them in this order
-				text += " (" + accounting + ")"
-			}
-			found = append(found, text)
-			known = true
-		} else if f.Detailed {
-			found = append(found, "-") // keeps the order of the key
-		}
-	}
-	text := strings.Join(found, ", ")
-	switch {
-	case !known:
-		return ""
-	case f.Detailed && r.seeded:
-		return "baseline " + text + " times the gradients"
-	case f.Detailed:
-		return "baseline " + text + " times as long"
-	case r.seeded:
-		return "baseline: " + text + " times as many gradients"
-	}
-	return "baseline trained " + text + " times as long"
-}
-
-func oneDecimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
-
-// numbers returns a figure's CSV file: a row for each cell, with the numbers of its runs and the paper's settings.
-func (r *results) numbers(f Figure) ([][]string, error) {
-	header := []string{
-		"dataset", "optimizer", "tuned", "method", "accounting", "epsilon", "delta", "subset_rate", "mean_trials",
-		"nominal_sampling_rate", "nominal_epochs", "clipping_norm", "planned_noise_multiplier", "runs",
-	}
-	for _, q := range quantities {
-		header = append(header, q.name+"_mean", q.name+"_standard_error")
-	}
-	rows := [][]string{header}
-	for _, dataset := range r.Datasets {
-		w, err := r.workload(dataset, f.tuning())
-		if err != nil {
-			return nil, err
-		}
-		p := w.Privacy
-		nominal := []string{number(p.SamplingRate), number(p.Epochs)}
-		if f.Space == campaign.All {
-			nominal = []string{"", ""} // tuned
-		}
-		for _, m := range campaign.Methods() {
-			for _, accounting := range r.Accountings {
-				for _, target := range r.Epsilons {
-					cell := f.tuning().cell(dataset, m, accounting, target)
-					row := []string{dataset, f.Optimizer, string(f.Space), string(m), accounting, number(target), number(p.Delta), number(p.SubsetRate), number(p.MeanRepetitions)}
-					row = append(append(row, nominal...), number(p.ClippingNorm), r.plannedNoise(cell), strconv.Itoa(len(r.byCell[cell])))
-					for _, q := range quantities {
-						values := r.of(cell, q.of)
-						row = append(row, number(values.mean()), number(values.standardError()))
-					}
-					rows = append(rows, row)
-				}
-			}
-		}
-	}
-	return rows, nil
-}
-
-func (r *results) plannedNoise(c campaign.Cell) string {
-	if noise, ok := r.planned[c]; ok {
-		return number(noise)
-	}
-	return ""
 }
 
 // number prints all digits of a number, and nothing for NaN.

@@ -10,17 +10,6 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 )
 
-// count returns how many runs a figure has, and how many it needs.
-func (r *results) count(f Figure) (have, want int) {
-	jobs := f.Jobs(r.Selection)
-	for _, j := range jobs {
-		if j.Repetition == 1 {
-			have += len(r.byCell[j.Cell])
-		}
-	}
-	return have, len(jobs)
-}
-
 // missing describes cells with fewer runs than the selection has repetitions.
 func (r *results) missing(figures []Figure) []string {
 	var lines []string
@@ -28,8 +17,7 @@ func (r *results) missing(figures []Figure) []string {
 	for _, f := range figures {
 		for _, j := range f.Jobs(r.Selection) {
 			if n := len(r.byCell[j.Cell]); n < r.Repetitions && !seen[j.Cell] {
-				lines = append(lines, fmt.Sprintf("%s, %s, %s, %s accounting, ε = %s: %d of %d runs",
-					f.tuning(), DatasetName(j.Dataset), j.Method, j.Accounting, number(j.Epsilon), n, r.Repetitions))
+				lines = append(lines, fmt.Sprintf("%s: %d of %d runs", j.Cell, n, r.Repetitions))
 			}
 			seen[j.Cell] = true
 		}
@@ -55,9 +43,12 @@ func (r *results) facts(in Input) []fact {
 		}
 		return strings.Join(texts, "; ")
 	}
-	names := make([]string, 0, len(r.Datasets))
+	var names, epsilons []string
 	for _, d := range r.Datasets {
 		names = append(names, DatasetName(d))
+	}
+	for _, e := range r.Epsilons {
+		epsilons = append(epsilons, number(e))
 	}
 	most := ""
 	if len(r.missing(in.Figures)) > 0 {
@@ -65,13 +56,13 @@ func (r *results) facts(in Input) []fact {
 	}
 	facts := []fact{
 		{"data sets", strings.Join(names, ", ")},
-		{"epsilon", list(r.Epsilons, ", ") + " for tuning and final training together"},
+		{"epsilon", strings.Join(epsilons, ", ") + " for tuning and final training together"},
 		{"accountings", strings.Join(r.Accountings, ", ")},
 		{"repetitions", most + fmt.Sprintf("%d of each cell", r.Repetitions)},
 		{"trained by", distinct(func(r campaign.Result) string { return r.MadeBy })},
 		{"on", distinct(func(r campaign.Result) string { return r.Machine })},
 	}
-	if r.seeded {
+	if in.Seed != nil {
 		facts = append(facts, fact{"randomness", fmt.Sprintf("seed %d of the campaign, from which those of the runs follow", *in.Seed)})
 	} else {
 		facts = append(facts, fact{"randomness", "of the operating system, a key of its own for each run"},
@@ -90,8 +81,7 @@ func differs(accountings []string) []string {
 		"The paper's accounting is done at the integer Rényi orders 2 to 256. The paper names its orders for one figure alone, which goes to 24.",
 		"The mean number of trials is 45 where all hyperparameters are tuned. The paper says of these experiments that it is higher than 15, and names 45 for the bounds and the savings.",
 		"The paper names the sampling rates and the orders of its figure of RDP curves, and not its noise multipliers and numbers of steps. The first ones here are those of the bounds.",
-		"Three sentences aren't judged, since they name no cases or no number: that variant 1 has a slightly higher accuracy than variant 2 “in many cases” with DP-Adam (captions of the detailed figures), that actual speed-ups are slightly smaller than the ratios of gradients (Computational Savings), and that smaller q would often be better.",
-		"Points of the paper's figures can't be compared: it gives no numbers for them. What is compared is its text.",
+		"Points of the paper's figures can't be compared: it gives no numbers for them.",
 	}
 	if slices.Contains(accountings, "best") || slices.Contains(accountings, "tight") {
 		lines = append([]string{"The paper's accounting is “paper” here. “tight” and “best” are smaller bounds for the same training, so the same epsilon takes less noise; the paper has neither."}, lines...)

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
-	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/figure"
@@ -26,85 +25,52 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"plain": show.Printable,
 	// whole keeps DP-SGD from breaking at its hyphen.
 	"whole": func(title string) string { return strings.ReplaceAll(title, "DP-", "DP\u2011") },
-	"class": func(v Verdict) string { return strings.ReplaceAll(string(v), " ", "-") },
 }).Parse(strings.NewReplacer("OPENING", sheet.Opening("dptrain reproduce"), "STYLE", style, "POLICY", sheet.Policy(style)).Replace(pageSource)))
 
 // page is the template's data.
 type page struct {
-	Quick    string
-	Seeded   bool
-	Program  string
-	Runs     int
-	Others   string // data sets that aren't the paper's
-	Absent   string // data sets of the paper that weren't selected
-	Facts    []fact
-	Missing  []string
-	Verdicts []verdictCount
-	Multiple string
-	Figures  []pageFigure
-	Tables   []Table
-	Gains    *Table
-	Differs  []string
+	Quick   string
+	Seeded  bool
+	Program string
+	Runs    int
+	Lacks   bool // figures that need runs have none
+	Facts   []fact
+	Missing []string
+	Figures []pageFigure
+	Differs []string
 }
 
 type fact struct{ Name, Text string }
-
-type verdictCount struct {
-	Verdict Verdict
-	Count   int
-}
 
 type pageFigure struct {
 	Figure
 	Key      template.HTML
 	Panels   []template.HTML
-	Wide     bool // whether panels are small, so that more of them are side by side
-	Columned string
+	Columned string // a class
 	Runs     string
-	Claims   []pageClaim
+	Others   []string // the labels of the same figure by one accounting
 }
 
-// pageClaim is a claim with its outcomes by all accountings.
-type pageClaim struct {
-	Claim
-	Outcomes []Outcome
-	Note     string
-}
-
-func newPage(in Input, r *results, drawn []drawnFigure, tables []Table, outcomes []Outcome) page {
-	p := page{Quick: in.Quick, Seeded: r.seeded, Program: in.Program, Runs: len(r.all), Facts: r.facts(in), Missing: r.missing(in.Figures), Multiple: multiplicity(outcomes), Differs: differs(r.Accountings)}
-	p.Others, p.Absent = without(r.Datasets, Datasets()), without(Datasets(), r.Datasets)
-	count := map[Verdict]int{}
-	for _, o := range outcomes {
-		count[o.Verdict]++
-	}
-	for _, v := range []Verdict{Seen, NotSeen, Open, NoRuns} {
-		p.Verdicts = append(p.Verdicts, verdictCount{v, count[v]})
-	}
+func newPage(in Input, r *results, drawn []drawnFigure) page {
+	p := page{Quick: in.Quick, Seeded: in.Seed != nil, Program: in.Program, Runs: len(r.all), Facts: r.facts(in), Missing: r.missing(in.Figures), Differs: differs(r.Accountings)}
 	for _, d := range drawn {
-		p.Figures = append(p.Figures, r.pageFigure(d, outcomes))
-	}
-	for _, t := range tables {
-		switch {
-		case t.Rows == nil || t.Name == "times" && r.seeded:
-		case t.Name == "accounting_gains":
-			p.Gains = &t
-		default:
-			p.Tables = append(p.Tables, t)
+		if d.joint != "" {
+			last := &p.Figures[len(p.Figures)-1]
+			last.Others = append(last.Others, d.Label)
+			continue
 		}
+		out := pageFigure{Figure: d.Figure}
+		out.Key, out.Panels = figure.Inline(d.picture)
+		if d.Detailed {
+			out.Columned = fmt.Sprintf("small of-%d", len(d.columns()))
+		}
+		if d.Trains() {
+			out.Runs = fmt.Sprintf("%s of %s runs.", release.Grouped(len(r.runs(d.Figure, r.Datasets...))), release.Grouped(len(d.Jobs(r.Selection))))
+			p.Lacks = p.Lacks || len(r.all) == 0
+		}
+		p.Figures = append(p.Figures, out)
 	}
 	return p
-}
-
-// without names the data sets that aren't among others.
-func without(datasets, others []string) string {
-	var names []string
-	for _, d := range datasets {
-		if !slices.Contains(others, d) {
-			names = append(names, DatasetName(d))
-		}
-	}
-	return strings.Join(names, " and ")
 }
 
 func (p page) render() ([]byte, error) {
@@ -113,31 +79,4 @@ func (p page) render() ([]byte, error) {
 		return nil, fmt.Errorf("make the page: %w", err)
 	}
 	return b.Bytes(), nil
-}
-
-func (r *results) pageFigure(d drawnFigure, outcomes []Outcome) pageFigure {
-	out := pageFigure{Figure: d.Figure, Wide: d.Detailed}
-	out.Key, out.Panels = figure.Inline(d.picture)
-	if d.Detailed {
-		out.Columned = fmt.Sprintf("of-%d", len(d.columns()))
-	}
-	if d.Trains() {
-		have, want := r.count(d.Figure)
-		out.Runs = fmt.Sprintf("%s of %s runs, at most %d of each point", release.Grouped(have), release.Grouped(want), r.Repetitions)
-	}
-	for _, o := range outcomes {
-		if o.Figure != d.Label {
-			continue
-		}
-		last := len(out.Claims) - 1
-		if last < 0 || out.Claims[last].Label != o.Label {
-			out.Claims = append(out.Claims, pageClaim{Claim: o.Claim, Note: o.Note})
-			last++
-		}
-		out.Claims[last].Outcomes = append(out.Claims[last].Outcomes, o)
-		if o.Note != "" {
-			out.Claims[last].Note = o.Note
-		}
-	}
-	return out
 }

@@ -1,10 +1,10 @@
 package paper
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,8 +22,7 @@ type Input struct {
 	Results   []campaign.Result // of jobs of the selection, each once
 	Program   string            // name, version and commit of the program that makes the figures
 
-	Quick          string  // describes how runs are smaller; empty for a campaign of full size
-	Epochs, Trials float64 // the shares of the paper's epochs and mean numbers of trials that runs have; 0 means all
+	Quick string // describes how runs are smaller; empty for a campaign of full size
 
 	// Seed is the campaign's, from which its runs' seeds follow: they guarantee nothing and can be repeated. Nil for
 	// none.
@@ -36,25 +35,22 @@ type Input struct {
 	Bounds *figure.Bounds
 }
 
-// Write writes figures, tables and the page that shows them, and returns the page's path:
+// Write writes figures, the table of all runs, and the page that shows them, and returns the page's path:
 //
 //	DIR/figures/LABEL.{png,svg,pdf,csv}
-//	DIR/tables/NAME.csv
+//	DIR/figures/LABEL_ACCOUNTING.{png,svg,pdf,csv}    if there are several accountings
+//	DIR/tables/results.csv
 //	DIR/index.html
 //
 // It replaces older files of these names; none is ever visible half written. It writes nothing before all is drawn.
-// The same input gives the same bytes, in all files but tables/times.csv if there is a seed.
+// The same input gives the same bytes, and so do other days and times if there is a seed.
 func Write(ctx context.Context, dir string, in Input) (page string, err error) {
 	r := in.results()
-	drawn, outcomes, err := r.drawAll(ctx, in)
+	drawn, err := r.drawAll(in)
 	if err != nil {
 		return "", err
 	}
-	tables, err := r.tables(in.Figures, outcomes)
-	if err != nil {
-		return "", err
-	}
-	html, err := newPage(in, r, drawn, tables, outcomes).render()
+	html, err := newPage(in, r, drawn).render()
 	if err != nil {
 		return "", err
 	}
@@ -71,10 +67,8 @@ func Write(ctx context.Context, dir string, in Input) (page string, err error) {
 			files[filepath.Join("figures", d.Label+"."+file.Extension)] = file.Content
 		}
 	}
-	for _, t := range tables {
-		if files[filepath.Join("tables", t.Name+".csv")], err = figure.CSV(t.Numbers); err != nil {
-			return "", err
-		}
+	if files[filepath.Join("tables", "results.csv")], err = figure.CSV(campaign.Table(r.all)); err != nil {
+		return "", err
 	}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		if err := save(filepath.Join(dir, path), files[path]); err != nil {
@@ -86,54 +80,52 @@ func Write(ctx context.Context, dir string, in Input) (page string, err error) {
 }
 
 func (in Input) results() *results {
-	r := collect(in.Selection, in.Results)
-	r.seeded, r.planned = in.Seed != nil, in.Noise
-	r.epochs, r.trials = cmp.Or(in.Epochs, 1), cmp.Or(in.Trials, 1)
+	all := slices.Clone(in.Results)
+	for i := range all {
+		if in.Seed != nil { // these can't be repeated
+			all[i].Day, all[i].Seconds, all[i].ProcessorSeconds = "", math.NaN(), math.NaN()
+		}
+	}
+	r := collect(in.Selection, all)
+	r.planned = in.Noise
+	if in.Quick != "" {
+		r.size = "quick"
+	}
 	return r
 }
 
-// drawAll draws figures and judges the claims about them.
-func (r *results) drawAll(ctx context.Context, in Input) (drawn []drawnFigure, outcomes []Outcome, err error) {
+// drawAll draws figures. One that needs runs is followed by the same one by each accounting, if there are several.
+func (r *results) drawAll(in Input) (drawn []drawnFigure, err error) {
 	for _, f := range in.Figures {
 		d := drawnFigure{Figure: f}
 		switch {
 		case f.Trains():
-			d.picture, err = r.draw(f)
-			outcomes = append(outcomes, r.outcomes(f)...)
+			d.picture = r.draw(f)
 		case f.Bounds():
 			d.picture = *in.Bounds
-			outcomes = append(outcomes, boundsOutcomes(*in.Bounds)...)
 		default:
-			d.picture, err = figure.ComputeLines(figure.PaperLines())
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("draw %s: %w", f.Label, err)
+			if d.picture, err = figure.ComputeLines(figure.PaperLines()); err != nil {
+				return nil, fmt.Errorf("draw %s: %w", f.Label, err)
+			}
 		}
 		drawn = append(drawn, d)
+		if !f.Trains() || len(r.Accountings) == 1 {
+			continue
+		}
+		for _, accounting := range r.Accountings {
+			one, by := *r, f
+			one.Accountings, by.Label = []string{accounting}, f.Label+"_"+accounting
+			drawn = append(drawn, drawnFigure{by, f.Label, one.draw(f)})
+		}
 	}
-	return drawn, outcomes, nil
+	return drawn, nil
 }
 
 // drawnFigure is a figure of the paper with its picture.
 type drawnFigure struct {
 	Figure
+	joint   string // the label of the figure by all accountings; empty for that one
 	picture figure.Figure
-}
-
-// tables returns all tables of some figures.
-func (r *results) tables(figures []Figure, outcomes []Outcome) ([]Table, error) {
-	tables := []Table{claimsTable(outcomes)}
-	if len(tunings(figures)) > 0 {
-		savings, err := r.savingsTable(figures)
-		if err != nil {
-			return nil, err
-		}
-		tables = append(tables, savings, r.timesTable(figures), r.resultsTable())
-		if gains, ok := r.gainsTable(figures); ok {
-			tables = append(tables, gains)
-		}
-	}
-	return tables, nil
 }
 
 func save(path string, content []byte) error {
