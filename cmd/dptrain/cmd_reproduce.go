@@ -32,6 +32,7 @@ type reproduceOptions struct {
 	out       string
 	have      string
 	list      bool
+	drawOnly  bool
 	quick     bool
 	keep      flags.Keep
 	seed      uint64
@@ -106,6 +107,7 @@ the byte, times left out, and its models guarantee nothing.
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.BoolVar(&opts.list, "list", false, "show the figures, their runs, and how long they are likely to take here; train nothing but for a few seconds")
+	fs.BoolVar(&opts.drawOnly, "draw-only", false, "draw the runs that are there, and train nothing")
 	fs.BoolVar(&opts.quick, "quick", false, "small runs: a rehearsal of all figures in minutes")
 	s := &opts.selection
 	fs.StringSliceVar(&s.Datasets, "datasets", s.Datasets, "data sets: a `list`; "+builtIn+" is built in, and not the paper's")
@@ -275,7 +277,7 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 	if err != nil {
 		return campaignError(err)
 	}
-	if drawn.Finished+drawn.Failed < drawn.Runs {
+	if drawn.Finished+drawn.Failed < drawn.Runs && !opts.drawOnly {
 		if err := g.work(ctx, store, e.Performance, opts); err != nil {
 			_, failed := g.draw(context.WithoutCancel(ctx), store, &opts, chosen) // the runs that are filed
 			return campaignError(errors.Join(err, failed))
