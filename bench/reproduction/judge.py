@@ -3,10 +3,11 @@
     build/python/bin/python bench/reproduction/judge.py FOLDER
 
 A difference of means has Welch's interval, a mean of several differences Satterthwaite's degrees of freedom, and a ratio of
-means the interval of its logarithm by the delta method. All runs are independent: each draws from a key of its own. Holm's
-adjustment is over all comparisons of what the paper says about one figure, by one accounting.
+means the interval of its logarithm by the delta method. Runs that are compared are independent: each has a key of its own.
+Holm's adjustment is over all comparisons with what the paper says of one figure's noise, or of all else, by one accounting.
 """
 import functools
+import itertools
 import math
 import sys
 from pathlib import Path
@@ -21,7 +22,7 @@ NAMES = {"mnist": "MNIST", "fashion-mnist": "FashionMNIST", "cifar-10": "CIFAR-1
          "baseline": "baseline", "single": "single run", "dp-sgd": "DP-SGD", "dp-adam": "DP-Adam"}
 FIGURES = {("dp-sgd", "rate"): "figure_tune_lr_dp_sgd", ("dp-adam", "rate"): "figure_tune_lr_dp_adam",
            ("dp-sgd", "all"): "figure_tune_all", ("dp-adam", "all"): "figure_tune_all_detailed_dp_adam"}
-TAKEAWAYS, CAPTION, SAVINGS = "Takeaways", "caption", "Computational Savings"
+TAKEAWAYS, CAPTION, DETAILED, SAVINGS = "Takeaways", "the figure's caption", "the detailed figure's caption", "Computational Savings"
 PUBLISHED = {("dp-sgd", "rate"): ("cifar-10", 6.06), ("dp-adam", "rate"): ("fashion-mnist", 9.03)}
 
 
@@ -34,7 +35,7 @@ class Compared:
         weights, samples = [w for w, _ in terms], [np.asarray(v, float) for _, v in terms]
         self.sizes, self.over = [len(v) for v in samples], over
         self.value = self.low = self.high = self.above = self.below = math.nan
-        self.exact, self.needed = False, None
+        self.exact, self.spread = False, math.nan
         if min(self.sizes) == 0:
             return
         self.value = sum(w * v.mean() for w, v in zip(weights, samples))
@@ -44,7 +45,7 @@ class Compared:
         self.exact = not drawn and all(np.ptp(v) == 0 for v in samples)
         if self.exact:
             self.low = self.high = self.value
-            self.above, self.below = float(self.value <= 0), float(self.value >= 0)
+            self.above, self.below = float(self.value <= 0), float(self.value > 0)
         if self.exact or min(self.sizes) < 2 or all(np.ptp(v) == 0 for v in samples):
             return
         parts = [w * w * v.var(ddof=1) / len(v) if np.ptp(v) else 0.0 for w, v in zip(weights, samples)]
@@ -54,17 +55,19 @@ class Compared:
         self.low, self.high = self.value - half, self.value + half
         # The probabilities of an estimate so large, and so small, if the truth is 0.
         self.above, self.below = stats.t.sf(self.value / error, freedom), stats.t.cdf(self.value / error, freedom)
-        # As many runs of each mean find a difference as large as this one in four of five campaigns.
-        spread = sum(p * n for p, n in zip(parts, self.sizes))
-        self.needed = next((n for n in range(2, 1000) if n * self.value ** 2 >= spread * sum(
-            stats.t.ppf([1 - LEVEL / 2, 0.8], len(terms) * (n - 1))) ** 2), 1000)
+        self.spread = sum(p * n for p, n in zip(parts, self.sizes))
+
+    def needed(self, level):
+        """Returns how many runs of each mean find a true difference as large as this one at a level in four of five campaigns."""
+        n = np.arange(2, 1000)
+        t = stats.t.ppf(1 - level / 2, len(self.sizes) * (n - 1)) + stats.t.ppf(0.8, len(self.sizes) * (n - 1))
+        return next(iter(n[n * self.value ** 2 >= self.spread * t ** 2]), 1000)
 
     def said(self, digits, unit=""):
         if math.isnan(self.value):
             return "no runs"
         sign = "+" if self.over is None else ""
-        value, low, high = (math.exp(v) * self.over if self.over else v for v in (self.value, self.low, self.high))
-        value = round(value, digits) + 0.0  # not −0
+        value, low, high = (round(math.exp(v) * self.over if self.over else v, digits) + 0.0 for v in (self.value, self.low, self.high))  # not −0
         text = f"{value:{sign}.{digits}f}{unit}"
         if not math.isnan(low):
             text += ", exactly" if self.exact else f" [{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
@@ -83,16 +86,17 @@ class Claim:
         seen, against = 2 * compared.above, 2 * compared.below
         if about is not None and not math.isnan(seen):
             a, b = about
-            low, high = (Compared((1, a), (-1, b), over=compared.over * f) for f in (1 - MARGIN, 1 + MARGIN))
+            low, high = (Compared((1, a), (-1, b), over=compared.over * f, drawn=not compared.exact) for f in (1 - MARGIN, 1 + MARGIN))
             seen, against = 2 * max(low.above, high.below), 2 * min(low.below, high.above)
-        self.rows.append({"figure": FIGURES[self.tuning], "accounting": accounting, "where": where, "compared": compared,
+        self.rows.append({"accounting": accounting, "where": where, "compared": compared,
                           "says": "seen" if seen <= against else "not seen", "p": min(seen, against), "verdict": "open", "each": dict(each),
-                          "needed": None if about else compared.needed})
+                          "about": about is not None})
 
 
 class Runs:
     def __init__(self, table):
-        self.table = table.assign(pace=table.processor_seconds / table.gradients)
+        time = table.processor_seconds.where(table.machine == table.groupby(["dataset", "optimizer", "tuned"]).machine.transform(lambda m: m.mode()[0]))
+        self.table = table.assign(time=time, pace=time / table.gradients, group=(table.processor_seconds / table.seconds).round(9))
         self.cells = {key: rows for key, rows in self.table.groupby(["optimizer", "tuned", "dataset", "accounting", "method", "epsilon"])}
         self.datasets = [d for d in ("mnist", "fashion-mnist", "cifar-10", "imdb") if d in set(table.dataset)]
         self.accountings = [a for a in ("paper", "best") if a in set(table.accounting)]
@@ -100,7 +104,8 @@ class Runs:
     def of(self, column, tuning, dataset, accounting, method, epsilon=None):
         """Returns the values of a column of the runs of a cell, or of the cells of all epsilons."""
         keys = [k for k in self.cells if k[:5] == (*tuning, dataset, accounting, method) and epsilon in (None, k[5])]
-        return np.concatenate([self.cells[k][column].dropna().to_numpy(float) for k in keys]) if keys else np.array([])
+        rows = pd.concat([self.cells[k] for k in keys]) if keys else self.table[:0]
+        return (rows.groupby("group").pace.mean() if column == "pace" else rows[column]).dropna().to_numpy(float)
 
     def epsilons(self, tuning, dataset, accounting):
         return sorted({k[5] for k in self.cells if k[:4] == (*tuning, dataset, accounting)})
@@ -131,15 +136,15 @@ def claims(runs):
         new = functools.partial(Claim, tuning)
         first, second, sentence, source = {
             ("dp-sgd", "rate"): ("v1", "v2", "variant 1 has a slightly higher accuracy than variant 2", TAKEAWAYS),
-            ("dp-adam", "rate"): ("v1", "v2", "variant 1 has a slightly higher accuracy than variant 2 in many cases", CAPTION),
+            ("dp-adam", "rate"): ("v1", "v2", "variant 1 has a slightly higher accuracy than variant 2 in many cases", DETAILED),
             ("dp-sgd", "all"): ("v2", "v1", "variant 2 has a slightly better privacy-utility trade-off than variant 1", TAKEAWAYS),
-            ("dp-adam", "all"): ("v2", "v1", "variant 2 has a slightly higher accuracy than variant 1", CAPTION)}[tuning]
+            ("dp-adam", "all"): ("v2", "v1", "variant 2 has a slightly higher accuracy than variant 1", DETAILED)}[tuning]
         better = "{} has a better privacy-utility trade-off than the baseline"
         for a, b, text, where in (("v1", "baseline", better.format("variant 1"), TAKEAWAYS), ("v2", "baseline", better.format("variant 2"), TAKEAWAYS),
                                   (first, second, sentence, source)):
             yield order(runs, new(text, where, unit=" points"), "accuracy", a, b, 100)
         for a, b in (("baseline", "v1"), ("baseline", "v2")) + ((("v2", "v1"),) if tuned == "rate" else ()):
-            c = new(f"{NAMES[b]} takes less noise than {'the ' if a == 'baseline' else ''}{NAMES[a]} at all ε", CAPTION, digits=3)
+            c = new(f"{NAMES[b]} takes less noise than {'the ' if a == 'baseline' else ''}{NAMES[a]} at all ε", DETAILED, digits=3)
             yield order(runs, c, "noise_multiplier", a, b, mean=False)
         if tuning == ("dp-sgd", "all"):
             c = new("noise levels are higher than where the rate alone is tuned", TAKEAWAYS, digits=3)
@@ -152,13 +157,16 @@ def claims(runs):
         yield from costs(runs, tuning, new)
 
 
-def ratios(runs, claim, column, a, b, over=1.0, about=False, only=None):
-    """Compares the means of a column of two methods' runs at all epsilons: their ratio should be above, or about, a number."""
+def ratios(runs, claim, column, a, b, over=1.0, about=False, only=None, trials=None):
+    """Compares means over runs at all epsilons: their ratio should be above, or about, a number. What a run has by drawing
+    more or fewer trials than trials, their known mean, is taken off."""
     for accounting, dataset in ((x, d) for x in runs.accountings for d in runs.datasets if only in (None, d)):
-        of = {m: runs.of(column, claim.tuning, dataset, accounting, m) for m in ("v1", "v2", "baseline")}
+        of = {m: runs.of(column, claim.tuning, dataset, accounting, m) for m in ({a, b} if b else {"v1", "v2", "baseline"})}
         if min(map(len, of.values())) > 1:
+            for m, k in ((m, runs.of("trials", claim.tuning, dataset, accounting, m)) for m in of if trials):
+                of[m] = np.round(of[m] - np.cov(k, of[m])[0, 1] / (k.var(ddof=1) or 1) * (k - trials))
             pair = of[a], of[b or min("v1", "v2", key=lambda m: of[m].mean())]
-            claim.add(accounting, NAMES[dataset], Compared((1, pair[0]), (-1, pair[1]), over=over), about=pair if about else None)
+            claim.add(accounting, NAMES[dataset], Compared((1, pair[0]), (-1, pair[1]), over=over, drawn=not trials), about=pair if about else None)
     return claim
 
 
@@ -166,15 +174,15 @@ def costs(runs, tuning, new):
     mu = 15 if tuning[1] == "rate" else 45
     for v in ("v1", "v2"):
         c = new(f"{NAMES[v]} has a lower computational cost than the baseline", TAKEAWAYS, unit=" times")
-        yield ratios(runs, c, "processor_seconds", "baseline", v)
+        yield ratios(runs, c, "time", "baseline", v)
     if tuning in PUBLISHED:
         dataset, r = PUBLISHED[tuning]
         c = new(f"on {NAMES[dataset]} the baseline trains {r} times as long as the faster variant", CAPTION, unit=" times")
-        yield ratios(runs, c, "processor_seconds", "baseline", None, r, True, dataset)
+        yield ratios(runs, c, "time", "baseline", None, r, True, dataset)
     fewer = mu / (0.1 * mu + 1)
-    c = new(f"the baseline takes μ/(μq + 1), about {fewer:.0f}, times the gradients of variant 2 (in expectation; here as drawn)", SAVINGS, unit=" times")
-    yield ratios(runs, c, "gradients", "baseline", "v2", fewer, True)
-    c = new("speed-ups are slightly smaller than ratios of gradients: one takes variant 2 longer", SAVINGS, unit=" times")
+    c = new(f"the baseline takes μ/(μq + 1), about {fewer:.0f}, times the gradients of variant 2 (in expectation, if the released run has as many epochs as trials)", SAVINGS, unit=" times")
+    yield ratios(runs, c, "gradients", "baseline", "v2", fewer, True, trials=mu)
+    c = new("speed-ups are slightly smaller than ratios of gradients: one gradient takes variant 2 longer", SAVINGS, unit=" times")
     yield ratios(runs, c, "pace", "v2", "baseline")
 
 
@@ -182,11 +190,12 @@ def holm(rows):
     """Sets verdicts. Exact comparisons can't be chance, and aren't counted."""
     for row in rows:
         if row["compared"].exact:
-            row["verdict"], row["holm"] = ("seen" if row["compared"].value > 0 else "not seen"), 0.0
+            row["verdict"], row["holm"] = row["says"], 0.0
     chance = sorted((r for r in rows if not r["compared"].exact and not math.isnan(r["p"])), key=lambda r: r["p"])
     worst = 0.0
     for k, row in enumerate(chance):
         worst = row["holm"] = max(worst, min(1.0, row["p"] * (len(chance) - k)))
+        row["level"] = LEVEL / (len(chance) - k)
         if worst <= LEVEL:
             row["verdict"] = row["says"]
 
@@ -209,21 +218,20 @@ def table(header, rows):
 
 
 def verdict(row):
-    fewest, needed = min(row["compared"].sizes), row["needed"]
-    if row["verdict"] != "open":
-        return f"**{row['verdict']}**"
-    if math.isnan(row["p"]):
-        return "open: one run" if fewest < 2 else "open: all runs are equal"
-    return f"open: {needed} runs each would show it" if needed and fewest < needed < 1000 else "open"
+    fewest = min(row["compared"].sizes)
+    if row["verdict"] != "open" or math.isnan(row["p"]):
+        return f"**{row['verdict']}**" if row["verdict"] != "open" else "open: one run" if fewest < 2 else "open: all runs are equal"
+    needed = 0 if row["about"] else row["compared"].needed(row["level"])
+    return f"open: {needed} runs each would probably show it" if fewest < needed < 1000 else "open"
 
 
 def of_claim(c):
     """Returns the table of a claim."""
     values = [r["compared"].value for r in c.rows if r["compared"].exact]
-    if len(values) == len(c.rows):
+    if len(values) == len(c.rows) and not c.rows[0]["about"]:
         text = f"{sum(v > 0 for v in values)} of {len(values)} comparisons agree, exactly: {min(values):+.{c.digits}f} to {max(values):+.{c.digits}f}{c.unit}."
         return [text.replace("-", "−"), ""]
-    each = list(c.rows[0]["each"])
+    each = list(dict.fromkeys(w for r in c.rows for w in r["each"]))
     lines = [[r["where"], r["accounting"], r["compared"].said(c.digits, c.unit), *(r["each"][w].said(c.digits) if w in r["each"] else "" for w in each),
               "" if math.isnan(r["p"]) else "exact" if r["compared"].exact else f"{r['holm']:.2g}", verdict(r)] for r in c.rows]
     return table(["", "accounting", "mean over ε" if each else "seen", *each, "p, by Holm", "verdict"], lines)
@@ -235,15 +243,15 @@ def accuracies(runs, tuning):
     lines = []
     for dataset, accounting in ((d, a) for d in runs.datasets for a in runs.accountings):
         for e in runs.epsilons(tuning, dataset, accounting):
-            line = [NAMES[dataset], accounting, f"{e:g}"]
+            line, counts = [NAMES[dataset], accounting, f"{e:g}"], {}
             for m in methods:
                 v = 100 * runs.of("accuracy", tuning, dataset, accounting, m, e)
                 half = stats.t.ppf(1 - LEVEL / 2, len(v) - 1) * stats.sem(v) if len(v) > 1 else math.nan
-                text = "" if len(v) == 0 else f"{v.mean():.2f}" + ("" if math.isnan(half) else f" ± {half:.2f}")
+                counts[len(v)] = text = "" if len(v) == 0 else f"{v.mean():.2f}" + ("" if math.isnan(half) else f" ± {half:.2f}")
                 if m == "single" and len(v):
                     text += f" (ε = {runs.of('own_epsilon', tuning, dataset, accounting, m, e).mean():.2f})"
                 line.append(text)
-            lines.append([*line, str(len(v))])
+            lines.append([*line, " to ".join(map(str, sorted({min(counts), max(counts)})))])
     return table(["", "accounting", "ε", *(NAMES[m] for m in methods), "runs"], lines)
 
 
@@ -262,7 +270,7 @@ def gains(runs):
                 n = max(1, len(terms) // 2)
                 line.append(Compared(*[(w / n, v) for w, v in terms]).said(2) if terms else "")
             if noise:
-                lines.append([*line, f"{100 * min(noise):.0f} to {100 * max(noise):.0f} %"])
+                lines.append([*line, " to ".join(dict.fromkeys(f"{round(100 * v) + 0:d}" for v in (min(noise), max(noise)))).replace("-", "−") + " %"])
     return table(["", "tuned", "variant 1", "variant 2", "baseline", "less noise"], lines)
 
 
@@ -276,12 +284,10 @@ def outliers(runs):
         for i in cell.index[accuracy < middle - max(2, 5 * spread)]:
             run, usual = cell.loc[i], cell.tuned_learning_rate.mode().max()
             chose = "its baseline" if method == "single" else f"the best of its {run.trials} trials"
-            cause = f"{chose} had rate {run.tuned_learning_rate:.3g}; the usual one is {usual:.3g}"
-            if run.steps == 0:
-                cause = "no trial was drawn"
+            cause = f"{chose} had rate {run.tuned_learning_rate:.3g}; the usual one is {usual:.3g}" if run.steps else "no trial was drawn"
             lines.append([f"{NAMES[dataset]}, {NAMES[optimizer]}, {tuned}, {NAMES[method]}, {accounting}, ε = {e:g}, repetition {run.repetition}",
                           f"{accuracy[i]:.2f}", f"{middle:.2f}", cause])
-    return table(["run", "accuracy", "median", "cause"], lines) if lines else ["No run is more than 2 points below its cell's median.", ""]
+    return table(["run", "accuracy", "median", "rate"], lines) if lines else ["None.", ""]
 
 
 def summary(all_claims, runs, folder):
@@ -295,7 +301,7 @@ def summary(all_claims, runs, folder):
             line.append("; ".join(where + ": " + ", ".join(f"{v}" + f" ({vs.count(v)})" * (len(vs) > 1) for v in dict.fromkeys(vs)) for where, vs in said.items()) or "no runs")
         lines.append(line)
     said, v = crossing(folder)
-    lines.append(["compare_dp_bounds", f"at μ = 45 the bounds of the variants cross at small q (Privacy Analysis). {said}", f"{v} (exact)", *[""] * (len(runs.accountings) - 1)])
+    lines.append(["compare_dp_bounds", f"at μ = 45 the bounds of the variants cross at small q (Privacy Analysis). {said}", *(f"{v} (exact)" if a == "paper" else "" for a in runs.accountings)])
     return table(["figure", "the paper says", *(f"{a} accounting" for a in runs.accountings)], lines)
 
 
@@ -303,38 +309,39 @@ def main(folder):
     page = folder.with_suffix(".md")
     runs = Runs(pd.read_csv(folder / "results.csv"))
     t = runs.table
-    all_claims = [c for c in claims(runs) if c.rows]
-    for figure in FIGURES.values():
-        for accounting in runs.accountings:
-            holm([r for c in all_claims for r in c.rows if r["figure"] == figure and r["accounting"] == accounting])
+    all_claims = list(claims(runs))
+    for tuning, accounting, noise in itertools.product(FIGURES, runs.accountings, (True, False)):
+        holm([r for c in all_claims for r in c.rows if c.tuning == tuning and r["accounting"] == accounting and ("noise" in c.sentence) == noise])
     verdicts = [r["verdict"] for c in all_claims for r in c.rows if not r["compared"].exact]
     exact = [r["verdict"] for c in all_claims for r in c.rows if r["compared"].exact]
     hours = t.processor_seconds.fillna(t.seconds).sum() / 3600
     out = ["# The paper's claims, judged by runs", "",
-           f"{len(t):,} runs at full size of {', '.join(NAMES[d] for d in runs.datasets)}, which took {hours:.1f} processor hours; "
-           f"at most {t.repetition.max()} repetitions of each point, {', '.join(f'{e:g}' for e in sorted(t.epsilon.unique()))} as ε, by the accountings {' and '.join(runs.accountings)}. "
+           f"{len(t):,} runs at full size of {', '.join(NAMES[d] for d in runs.datasets)}, which took {hours:.1f} processor hours; not run: "
+           f"{', '.join(n for d, n in list(NAMES.items())[:4] if d not in runs.datasets) or 'nothing'}. A point has at most {t.groupby(t.columns[:6].tolist()).size().max()} runs, at ε of "
+           f"{', '.join(f'{e:g}' for e in sorted(t.epsilon.unique()))}, by accounting {' and '.join(runs.accountings)}. "
            f"Of {len(verdicts)} comparisons that chance enters, {verdicts.count('seen')} are seen, {verdicts.count('not seen')} not seen and {verdicts.count('open')} open; "
            f"of {len(exact)} exact ones {exact.count('seen')} are seen. [reproduce.md](reproduce.md) describes the runs; all of them are in "
            "[results.csv](reproduction/results.csv), from which this page and the figures are written by", "",
            "    bench/reproduction/run", "",
-           "*Seen* and *not seen* mean that the 95 % interval of a difference of means (Welch) lies on one side of 0, also by Holm's adjustment for all comparisons "
-           "with what the paper says about the same figure, by one accounting; a number is seen if the interval of the ratio lies within a tenth of it. Everything else is *open*, with the runs "
-           "of each point that would probably decide a difference as large as the one that was found. Intervals cover what repetitions draw at random, on these data. "
-           "Durations are processor seconds. Runs side by side share theirs by their gradients, so intervals of the time of a gradient are too narrow.", ""]
+           "*Seen* and *not seen* mean that an interval of 95 % (Welch) lies on one side of 0, or a ratio's within a tenth of its number or outside, and that p is at most 0.05 after "
+           "Holm's adjustment for all comparisons with what the paper says about the same figure, of noise or of all else, by one accounting; p is two-sided. The intervals themselves aren't adjusted: one may "
+           "exclude 0 beside *open*. Everything else is *open*, with the runs of each point that would decide a true difference as large as the one that was found in four of five "
+           "campaigns. *Slightly*, *significantly* and reasons aren't judged. Intervals cover what repetitions draw at random, on these data, but for runs too rare to be among them; a run that gave no model was carried out once more. "
+           "Durations are processor seconds of one machine; the paper's are seconds of graphics processors. Runs side by side share theirs, and count as one for the time of a gradient.", ""]
     out += ["Made by: " + "; ".join(f"{by} on {m} ({n} runs, {d[0]} to {d[1]})" for (by, m), n, d in
                                     ((k, len(g), (g.day.min(), g.day.max())) for k, g in t.groupby(["made_by", "machine"]))) + ".", ""]
     out += ["## Verdicts", "", *summary(all_claims, runs, folder)]
     for tuning, figure in FIGURES.items():
-        mine = [c for c in all_claims if c.tuning == tuning]
+        mine = [c for c in all_claims if c.tuning == tuning and c.rows]
         if not mine:
             continue
         out += [f"## {'The learning rate' if tuning[1] == 'rate' else 'All hyperparameters'} tuned, {NAMES[tuning[0]]}", "",
                 f"![test accuracy over ε]({page.stem}/{figure}.png)", "", "Mean test accuracy in per cent, with half of its 95 % interval:", "", *accuracies(runs, tuning)]
         for c in mine:
-            out += [f"### {c.sentence[0].upper() + c.sentence[1:]}", "", f"{c.source}.", "", *of_claim(c)]
+            out += [f"### {c.sentence[0].upper() + c.sentence[1:]}", "", f"From {c.source}.", "", *of_claim(c)]
     if runs.accountings == ["paper", "best"]:
         out += ["## What better bounds buy", "", "Test accuracy with the best bounds less that with the paper's, at the same ε, in points, in the mean over ε:", "", *gains(runs)]
-    out += ["## Outliers", "", *outliers(runs)]
+    out += ["## Outliers", "", "Runs more than 2 points, and more than 5 deviations (by the median one), below the median of their cell. Means and intervals contain them.", "", *outliers(runs)]
     page.write_text("\n".join(out).rstrip() + "\n")
 
 

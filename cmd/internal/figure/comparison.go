@@ -44,7 +44,7 @@ type Mean struct {
 	X    float64
 	Y    float64   // NaN for a missing point, which leaves a gap
 	Half float64   // of the bar; 0 or NaN for none
-	Runs []float64 // are drawn as dots, and their median as a dash if the bar doesn't reach it; nil for none
+	Runs []float64 // are drawn as dots, and the median as a dash behind the point, which hides it unless they part
 }
 
 // Table returns c.Numbers.
@@ -97,7 +97,7 @@ func (c Comparison) drawing() drawing {
 const (
 	smallWidth  = 172.
 	smallHeight = 146.
-	sideways    = 2.2
+	sideways    = 3.4
 )
 
 // panel draws apart methods beside each other; 0 draws all at their x.
@@ -116,18 +116,13 @@ func (p ComparisonPanel) panel(apart int) panel {
 			x, y := position(p.LogX, m.X)[0], position(p.LogY, m.Y-m.Half, m.Y, m.Y+m.Half)
 			seen = seen || finite(x, y[1])
 			c.x, c.y, c.bars = append(c.x, x), append(c.y, y[1]), append(c.bars, [2]float64{y[0], y[2]})
-			var runs []float64
 			for _, v := range position(p.LogY, slices.Clone(m.Runs)...) {
 				if finite(x, v) {
-					runs = append(runs, v)
 					c.runs = append(c.runs, plotter.XY{X: x, Y: v})
 				}
 			}
-			slices.Sort(runs)
-			if n := len(runs); n > 0 && drawn([2]float64{y[0], y[2]}) {
-				if v := runs[(n-1)/2]/2 + runs[n/2]/2; v < y[0] || v > y[2] {
-					c.medians = append(c.medians, plotter.XY{X: x, Y: v})
-				}
+			if v := position(p.LogY, median(m.Runs))[0]; finite(x, v) {
+				c.medians = append(c.medians, plotter.XY{X: x, Y: v})
 			}
 		}
 		if seen {
@@ -153,6 +148,16 @@ func (p ComparisonPanel) panel(apart int) panel {
 		out.x.low, out.x.high = span(x)
 	}
 	return out
+}
+
+// median returns NaN for fewer than three values, which show all there is, and if one is NaN.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values)) // NaN first
+	n := len(sorted)
+	if n < 3 || math.IsNaN(sorted[0]) {
+		return math.NaN()
+	}
+	return sorted[(n-1)/2]/2 + sorted[n/2]/2
 }
 
 // position returns the positions of values on an axis: on a logarithmic one their decimal logarithms, or NaN for values

@@ -79,19 +79,19 @@ func TestMissingPointsLeaveGaps(t *testing.T) {
 	}
 }
 
-// A bar reaches to both sides, within the panel, as dots do. A median outside its bar has a dash.
+// A bar reaches to both sides, within the panel, as dots do. Medians of three runs or more have dashes.
 func TestBarsDotsAndMedians(t *testing.T) {
 	p := ComparisonPanel{Series: []Series{{Points: []Mean{
 		{X: 1, Y: 5, Half: 0.5, Runs: []float64{5, 4.75, 5.25}}, {X: 2, Y: 6, Half: missing, Runs: []float64{9}},
-		{X: 3, Y: 7, Half: 0.25, Runs: []float64{3, 8, missing, 8.5, 8.5}}, {X: 4, Y: 7, Half: 0.25, Runs: []float64{8, 8, 6, 6}},
+		{X: 3, Y: 7, Half: 0.25, Runs: []float64{3, 8, missing, 8.5, 8.5}}, {X: 4, Y: 7, Half: 0.25, Runs: []float64{8, 8.5, 6, 3}},
 	}}}}
 	panel := p.panel(1)
 	parts := panel.curves[0].parts()
-	dots, bars, medians := parts[0].(shifted).what.(*plotter.Scatter), parts[1].(shifted).what.(*plotter.YErrorBars), parts[len(parts)-1].(shifted).what.(*plotter.Scatter)
+	dots, bars, medians := parts[0].(shifted).what.(*plotter.Scatter), parts[1].(shifted).what.(*plotter.YErrorBars), parts[2].(shifted).what.(*plotter.Scatter)
 	if want := (plotter.XYs{{X: 1, Y: 5}, {X: 3, Y: 7}, {X: 4, Y: 7}}); !slices.Equal(bars.XYs, want) || bars.YErrors[0].Low != 0.5 || bars.YErrors[0].High != 0.5 {
 		t.Errorf("bars %v of %v, want some at %v", bars.YErrors, bars.XYs, want)
 	}
-	if want := (plotter.XYs{{X: 3, Y: 8.25}}); len(dots.XYs) != 12 || !slices.Equal(medians.XYs, want) {
+	if want := (plotter.XYs{{X: 1, Y: 5}, {X: 4, Y: 7}}); len(dots.XYs) != 12 || !slices.Equal(medians.XYs, want) {
 		t.Errorf("%d dots, medians %v, want 12 and %v", len(dots.XYs), medians.XYs, want)
 	}
 	if panel.y.low != 3 || panel.y.high != 9 {
@@ -107,8 +107,11 @@ func TestBarsDotsAndMedians(t *testing.T) {
 	}
 }
 
-// On a logarithmic axis a point is the logarithm of the mean, and a bar ends at the logarithms of its ends.
+// On a logarithmic axis a point is the logarithm of the mean, or of the median, and a bar ends at those of its ends.
 func TestLogarithmicBars(t *testing.T) {
+	if c := (ComparisonPanel{LogY: true, Series: []Series{{Points: []Mean{{X: 1, Y: 5, Runs: []float64{1, 2, 18, 99}}}}}}).panel(1).curves[0]; c.medians[0].Y != 1 {
+		t.Errorf("the median of 1, 2, 18 and 99 is at %v", c.medians[0].Y)
+	}
 	p := ComparisonPanel{LogY: true, Series: []Series{{Points: []Mean{{X: 1, Y: 10, Half: 9}, {X: 2, Y: 10, Half: 10}, {X: 3, Y: 0, Half: missing}}}}}
 	c := p.panel(1).curves[0]
 	if c.y[0] != 1 || c.bars[0] != [2]float64{0, math.Log10(19)} {

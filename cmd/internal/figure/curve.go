@@ -11,13 +11,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// parts returns the plotters of a curve: its dots, its error bars, its line between gaps, its markers and its medians.
+// parts returns the plotters of a curve: its dots, its error bars, its medians, its line between gaps, and its markers.
 func (c curve) parts() []plot.Plotter {
 	bars := &plotter.YErrorBars{LineStyle: draw.LineStyle{Color: c.marker.Color, Width: 0.7}, CapWidth: barCap}
 	parts := []plot.Plotter{shifted{bars, c.shift}}
 	if len(c.runs) > 0 {
 		dots := &plotter.Scatter{XYs: c.runs, GlyphStyle: marker{Color: faint(c.marker.Color), Radius: 1.4, Shape: dash{1.4}}}
-		parts = slices.Insert(parts, 0, plot.Plotter(shifted{dots, c.shift}))
+		medians := &plotter.Scatter{XYs: c.medians, GlyphStyle: marker{Color: c.marker.Color, Radius: 2 * radius, Shape: dash{1.6}}}
+		parts = []plot.Plotter{shifted{dots, c.shift}, shifted{bars, c.shift}, shifted{medians, c.shift}}
 	}
 	var run []plotter.XY
 	end := func() {
@@ -43,12 +44,7 @@ func (c curve) parts() []plot.Plotter {
 		}
 	}
 	end()
-	parts = append(parts, shifted{points, c.shift})
-	if len(c.medians) > 0 {
-		medians := &plotter.Scatter{XYs: c.medians, GlyphStyle: marker{Color: c.marker.Color, Radius: 6, Shape: dash{1.6}}}
-		parts = append(parts, shifted{medians, c.shift})
-	}
-	return parts
+	return append(parts, shifted{points, c.shift})
 }
 
 // barCap is the width of an error bar's caps, in points.

@@ -76,37 +76,37 @@ func Figures() []Figure {
 		},
 		{
 			Label: "figure_tune_lr_dp_sgd", Title: "Tuning the learning rate with DP-SGD",
-			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean of the repetitions and its 95 % interval, with a dot for each run and a dash for a median outside the interval." + notes,
+			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean of the repetitions and its 95 % interval, with a dot for each run, and a dash for the median where it parts from the mean." + notes,
 			Optimizer: "dp-sgd", Space: campaign.Rate,
 		},
 		{
 			Label: "figure_tune_lr_dp_adam", Title: "Tuning the learning rate with DP-Adam",
-			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean of the repetitions and its 95 % interval, with a dot for each run and a dash for a median outside the interval. DP-Adam's rate isn't scaled." + notes,
+			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean of the repetitions and its 95 % interval, with a dot for each run, and a dash for the median where it parts from the mean. DP-Adam's rate isn't scaled." + notes,
 			Optimizer: "dp-adam", Space: campaign.Rate,
 		},
 		{
 			Label: "figure_tune_all", Title: "Tuning learning rate, sampling rate and epochs with DP-SGD",
-			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean of the repetitions and its 95 % interval, with a dot for each run and a dash for a median outside the interval." + notes,
+			Caption:   "Test accuracy over the epsilon of tuning and final training together; mean of the repetitions and its 95 % interval, with a dot for each run, and a dash for the median where it parts from the mean." + notes,
 			Optimizer: "dp-sgd", Space: campaign.All,
 		},
 		{
 			Label: "figure_tune_lr_detailed_dp_sgd", Title: "Tuning the learning rate with DP-SGD, in detail",
-			Caption:  "A row for each data set: test accuracy, noise multiplier and learning rate of the released model over epsilon; mean of the repetitions and its 95 % interval, with a dot for each run and a dash for a median outside the interval." + notes,
+			Caption:  "A row for each data set: test accuracy, noise multiplier and learning rate of the released model over epsilon; mean of the repetitions and its 95 % interval, with a dot for each run, and a dash for the median where it parts from the mean." + notes,
 			Detailed: true, Optimizer: "dp-sgd", Space: campaign.Rate,
 		},
 		{
 			Label: "figure_tune_lr_detailed_dp_adam", Title: "Tuning the learning rate with DP-Adam, in detail",
-			Caption:  "A row for each data set: test accuracy, noise multiplier and learning rate of the released model over epsilon; mean of the repetitions and its 95 % interval, with a dot for each run and a dash for a median outside the interval." + notes,
+			Caption:  "A row for each data set: test accuracy, noise multiplier and learning rate of the released model over epsilon; mean of the repetitions and its 95 % interval, with a dot for each run, and a dash for the median where it parts from the mean." + notes,
 			Detailed: true, Optimizer: "dp-adam", Space: campaign.Rate,
 		},
 		{
 			Label: "figure_tune_all_detailed_dp_sgd", Title: "Tuning all hyperparameters with DP-SGD, in detail",
-			Caption:  "A row for each data set: test accuracy, noise multiplier, learning rate and sampling rate of the released model over epsilon; mean of the repetitions and its 95 % interval, with a dot for each run and a dash for a median outside the interval." + notes,
+			Caption:  "A row for each data set: test accuracy, noise multiplier, learning rate and sampling rate of the released model over epsilon; mean of the repetitions and its 95 % interval, with a dot for each run, and a dash for the median where it parts from the mean." + notes,
 			Detailed: true, Optimizer: "dp-sgd", Space: campaign.All,
 		},
 		{
 			Label: "figure_tune_all_detailed_dp_adam", Title: "Tuning all hyperparameters with DP-Adam, in detail",
-			Caption:  "A row for each data set: test accuracy, noise multiplier, learning rate and sampling rate of the released model over epsilon; mean of the repetitions and its 95 % interval, with a dot for each run and a dash for a median outside the interval. The paper shows three data sets and doesn't name them in its source." + notes,
+			Caption:  "A row for each data set: test accuracy, noise multiplier, learning rate and sampling rate of the released model over epsilon; mean of the repetitions and its 95 % interval, with a dot for each run, and a dash for the median where it parts from the mean. The paper shows three data sets and doesn't name them in its source." + notes,
 			Detailed: true, Optimizer: "dp-adam", Space: campaign.All,
 		},
 	}
