@@ -23,6 +23,8 @@ NAMES = {"mnist": "MNIST", "fashion-mnist": "FashionMNIST", "cifar-10": "CIFAR-1
 FIGURES = {("dp-sgd", "rate"): "figure_tune_lr_dp_sgd", ("dp-adam", "rate"): "figure_tune_lr_dp_adam",
            ("dp-sgd", "all"): "figure_tune_all", ("dp-adam", "all"): "figure_tune_all_detailed_dp_adam"}
 TAKEAWAYS, CAPTION, DETAILED, SAVINGS = "Takeaways", "the figure's caption", "the detailed figure's caption", "Computational Savings"
+LEGEND = ("Means of runs with 95 % intervals; dots are runs, and a dash is a median that parts from its mean. Also by one accounting: [paper]({0}_paper.png), "
+          "[best]({0}_best.png); with noise and rates: the files *detailed* in [this folder](reproduction).")
 PUBLISHED = {("dp-sgd", "rate"): ("cifar-10", 6.06), ("dp-adam", "rate"): ("fashion-mnist", 9.03)}
 
 
@@ -85,8 +87,7 @@ class Claim:
         """Adds that a value is above 0, or that a ratio is about a number. each has the parts of a mean."""
         seen, against = 2 * compared.above, 2 * compared.below
         if about is not None and not math.isnan(seen):
-            a, b = about
-            low, high = (Compared((1, a), (-1, b), over=compared.over * f, drawn=not compared.exact) for f in (1 - MARGIN, 1 + MARGIN))
+            low, high = (Compared((1, about[0]), (-1, about[1]), over=compared.over * f, drawn=not compared.exact) for f in (1 - MARGIN, 1 + MARGIN))
             seen, against = 2 * max(low.above, high.below), 2 * min(low.below, high.above)
         self.rows.append({"accounting": accounting, "where": where, "compared": compared,
                           "says": "seen" if seen <= against else "not seen", "p": min(seen, against), "verdict": "open", "each": dict(each),
@@ -113,20 +114,19 @@ class Runs:
 
 def order(runs, claim, column, a, b, scale=1.0, mean=True):
     """Compares a column of two methods at each epsilon: a should be above b. With mean, the mean over the epsilons decides."""
-    for accounting in runs.accountings:
-        for dataset in runs.datasets:
-            terms = []
-            for e in runs.epsilons(claim.tuning, dataset, accounting):
-                x, y = (scale * runs.of(column, claim.tuning, dataset, accounting, m, e) for m in (a, b))
-                if len(x) and len(y):
-                    terms.append((e, x, y))
-            drawn = column != "noise_multiplier" or claim.tuning[1] == "all"
-            each = [(f"ε = {e:g}", Compared((1, x), (-1, y), drawn=drawn)) for e, x, y in terms]
-            if mean and terms:
-                whole = Compared(*[t for _, x, y in terms for t in ((1 / len(terms), x), (-1 / len(terms), y))])
-                claim.add(accounting, NAMES[dataset], whole, each=each)
-            for where, compared in each if not mean else []:
-                claim.add(accounting, f"{NAMES[dataset]}, {where}", compared)
+    drawn = column != "noise_multiplier" or claim.tuning[1] == "all"
+    for accounting, dataset in itertools.product(runs.accountings, runs.datasets):
+        terms = []
+        for e in runs.epsilons(claim.tuning, dataset, accounting):
+            x, y = (scale * runs.of(column, claim.tuning, dataset, accounting, m, e) for m in (a, b))
+            if len(x) and len(y):
+                terms.append((e, x, y))
+        each = [(f"ε = {e:g}", Compared((1, x), (-1, y), drawn=drawn)) for e, x, y in terms]
+        if mean and terms:
+            whole = Compared(*[t for _, x, y in terms for t in ((1 / len(terms), x), (-1 / len(terms), y))])
+            claim.add(accounting, NAMES[dataset], whole, each=each)
+        for where, compared in each if not mean else []:
+            claim.add(accounting, f"{NAMES[dataset]}, {where}", compared)
     return claim
 
 
@@ -139,16 +139,16 @@ def claims(runs):
             ("dp-adam", "rate"): ("v1", "v2", "variant 1 has a slightly higher accuracy than variant 2 in many cases", DETAILED),
             ("dp-sgd", "all"): ("v2", "v1", "variant 2 has a slightly better privacy-utility trade-off than variant 1", TAKEAWAYS),
             ("dp-adam", "all"): ("v2", "v1", "variant 2 has a slightly higher accuracy than variant 1", DETAILED)}[tuning]
-        better = "{} has a better privacy-utility trade-off than the baseline"
-        for a, b, text, where in (("v1", "baseline", better.format("variant 1"), TAKEAWAYS), ("v2", "baseline", better.format("variant 2"), TAKEAWAYS),
-                                  (first, second, sentence, source)):
-            yield order(runs, new(text, where, unit=" points"), "accuracy", a, b, 100)
+        for v in ("v1", "v2"):
+            c = new(f"{NAMES[v]} has a better privacy-utility trade-off than the baseline", TAKEAWAYS, unit=" points")
+            yield order(runs, c, "accuracy", v, "baseline", 100)
+        yield order(runs, new(sentence, source, unit=" points"), "accuracy", first, second, 100)
         for a, b in (("baseline", "v1"), ("baseline", "v2")) + ((("v2", "v1"),) if tuned == "rate" else ()):
             c = new(f"{NAMES[b]} takes less noise than {'the ' if a == 'baseline' else ''}{NAMES[a]} at all ε", DETAILED, digits=3)
             yield order(runs, c, "noise_multiplier", a, b, mean=False)
         if tuning == ("dp-sgd", "all"):
             c = new("noise levels are higher than where the rate alone is tuned", TAKEAWAYS, digits=3)
-            for accounting, dataset, m in ((a, d, m) for a in runs.accountings for d in runs.datasets for m in ("v1", "v2", "baseline")):
+            for accounting, dataset, m in itertools.product(runs.accountings, runs.datasets, ("v1", "v2", "baseline")):
                 for e in runs.epsilons(tuning, dataset, accounting):
                     x, y = (runs.of("noise_multiplier", (optimizer, s), dataset, accounting, m, e) for s in ("all", "rate"))
                     if len(x) and len(y):
@@ -160,7 +160,7 @@ def claims(runs):
 def ratios(runs, claim, column, a, b, over=1.0, about=False, only=None, trials=None):
     """Compares means over runs at all epsilons: their ratio should be above, or about, a number. What a run has by drawing
     more or fewer trials than trials, their known mean, is taken off."""
-    for accounting, dataset in ((x, d) for x in runs.accountings for d in runs.datasets if only in (None, d)):
+    for accounting, dataset in itertools.product(runs.accountings, [only] if only else runs.datasets):
         of = {m: runs.of(column, claim.tuning, dataset, accounting, m) for m in ({a, b} if b else {"v1", "v2", "baseline"})}
         if min(map(len, of.values())) > 1:
             for m, k in ((m, runs.of("trials", claim.tuning, dataset, accounting, m)) for m in of if trials):
@@ -222,26 +222,25 @@ def verdict(row):
     if row["verdict"] != "open" or math.isnan(row["p"]):
         return f"**{row['verdict']}**" if row["verdict"] != "open" else "open: one run" if fewest < 2 else "open: all runs are equal"
     needed = 0 if row["about"] else row["compared"].needed(row["level"])
-    return f"open: {needed} runs each would probably show it" if fewest < needed < 1000 else "open"
+    return f"open: {needed} runs each would probably {'show' if row['says'] == 'seen' else 'exclude'} it" if fewest < needed < 1000 else "open"
 
 
 def of_claim(c):
     """Returns the table of a claim."""
     values = [r["compared"].value for r in c.rows if r["compared"].exact]
     if len(values) == len(c.rows) and not c.rows[0]["about"]:
-        text = f"{sum(v > 0 for v in values)} of {len(values)} comparisons agree, exactly: {min(values):+.{c.digits}f} to {max(values):+.{c.digits}f}{c.unit}."
-        return [text.replace("-", "−"), ""]
+        most = f"{min(values):+.{c.digits}f} to {max(values):+.{c.digits}f}{c.unit}".replace("-", "−")
+        return [f"{sum(v > 0 for v in values)} of {len(values)} comparisons agree, exactly: {most}.", ""]
     each = list(dict.fromkeys(w for r in c.rows for w in r["each"]))
     lines = [[r["where"], r["accounting"], r["compared"].said(c.digits, c.unit), *(r["each"][w].said(c.digits) if w in r["each"] else "" for w in each),
               "" if math.isnan(r["p"]) else "exact" if r["compared"].exact else f"{r['holm']:.2g}", verdict(r)] for r in c.rows]
-    return table(["", "accounting", "mean over ε" if each else "seen", *each, "p, by Holm", "verdict"], lines)
+    return table(["", "accounting", "mean over ε" if each else "measured", *each, "p, by Holm", "verdict"], lines)
 
 
 def accuracies(runs, tuning):
     """Returns the table of mean accuracies, with half of their intervals."""
-    methods = ("v1", "v2", "baseline", "single")
-    lines = []
-    for dataset, accounting in ((d, a) for d in runs.datasets for a in runs.accountings):
+    methods, lines = ("v1", "v2", "baseline", "single"), []
+    for dataset, accounting in itertools.product(runs.datasets, runs.accountings):
         for e in runs.epsilons(tuning, dataset, accounting):
             line, counts = [NAMES[dataset], accounting, f"{e:g}"], {}
             for m in methods:
@@ -257,20 +256,19 @@ def accuracies(runs, tuning):
 
 def gains(runs):
     lines = []
-    for tuning in FIGURES:
-        for dataset in runs.datasets:
-            line, noise = [NAMES[dataset], f"{NAMES[tuning[0]]}, {tuning[1]}"], []
-            for m in ("v1", "v2", "baseline"):
-                terms = []
-                for e in runs.epsilons(tuning, dataset, "paper"):
-                    a, b = (runs.of("accuracy", tuning, dataset, x, m, e) for x in ("best", "paper"))
-                    if len(a) and len(b):
-                        terms += [(100, a), (-100, b)]
-                        noise.append(1 - runs.of("noise_multiplier", tuning, dataset, "best", m, e).mean() / runs.of("noise_multiplier", tuning, dataset, "paper", m, e).mean())
-                n = max(1, len(terms) // 2)
-                line.append(Compared(*[(w / n, v) for w, v in terms]).said(2) if terms else "")
-            if noise:
-                lines.append([*line, " to ".join(dict.fromkeys(f"{round(100 * v) + 0:d}" for v in (min(noise), max(noise)))).replace("-", "−") + " %"])
+    for tuning, dataset in itertools.product(FIGURES, runs.datasets):
+        line, noise = [NAMES[dataset], f"{NAMES[tuning[0]]}, {tuning[1]}"], []
+        for m in ("v1", "v2", "baseline"):
+            terms = []
+            for e in runs.epsilons(tuning, dataset, "paper"):
+                a, b = (runs.of("accuracy", tuning, dataset, x, m, e) for x in ("best", "paper"))
+                if len(a) and len(b):
+                    terms += [(100, a), (-100, b)]
+                    noise.append(1 - runs.of("noise_multiplier", tuning, dataset, "best", m, e).mean() / runs.of("noise_multiplier", tuning, dataset, "paper", m, e).mean())
+            n = max(1, len(terms) // 2)
+            line.append(Compared(*[(w / n, v) for w, v in terms]).said(2) if terms else "")
+        if noise:
+            lines.append([*line, " to ".join(dict.fromkeys(f"{round(100 * v) + 0:d}" for v in (min(noise), max(noise)))).replace("-", "−") + " %"])
     return table(["", "tuned", "variant 1", "variant 2", "baseline", "less noise"], lines)
 
 
@@ -284,7 +282,8 @@ def outliers(runs):
         for i in cell.index[accuracy < middle - max(2, 5 * spread)]:
             run, usual = cell.loc[i], cell.tuned_learning_rate.mode().max()
             chose = "its baseline" if method == "single" else f"the best of its {run.trials} trials"
-            cause = f"{chose} had rate {run.tuned_learning_rate:.3g}; the usual one is {usual:.3g}" if run.steps else "no trial was drawn"
+            usual = ", as usual" if run.tuned_learning_rate == usual else f"; the usual one is {usual:.3g}"
+            cause = f"{chose} had rate {run.tuned_learning_rate:.3g}{usual}" if run.steps else "no trial was drawn"
             lines.append([f"{NAMES[dataset]}, {NAMES[optimizer]}, {tuned}, {NAMES[method]}, {accounting}, ε = {e:g}, repetition {run.repetition}",
                           f"{accuracy[i]:.2f}", f"{middle:.2f}", cause])
     return table(["run", "accuracy", "median", "rate"], lines) if lines else ["None.", ""]
@@ -293,7 +292,7 @@ def outliers(runs):
 def summary(all_claims, runs, folder):
     lines = []
     for c in all_claims:
-        line = [FIGURES[c.tuning], f"{c.sentence} ({c.source})"]
+        line = [f"{c.tuning[1]}, {NAMES[c.tuning[0]]}", f"{c.sentence} ({c.source})"]
         for accounting in runs.accountings:
             said = {}
             for r in (r for r in c.rows if r["accounting"] == accounting):
@@ -301,8 +300,8 @@ def summary(all_claims, runs, folder):
             line.append("; ".join(where + ": " + ", ".join(f"{v}" + f" ({vs.count(v)})" * (len(vs) > 1) for v in dict.fromkeys(vs)) for where, vs in said.items()) or "no runs")
         lines.append(line)
     said, v = crossing(folder)
-    lines.append(["compare_dp_bounds", f"at μ = 45 the bounds of the variants cross at small q (Privacy Analysis). {said}", *(f"{v} (exact)" if a == "paper" else "" for a in runs.accountings)])
-    return table(["figure", "the paper says", *(f"{a} accounting" for a in runs.accountings)], lines)
+    lines.append(["", f"at μ = 45 the bounds of the variants cross at small q (Privacy Analysis). {said}", *(f"{v} (exact)" if a == "paper" else "" for a in runs.accountings)])
+    return table(["tuned", "the paper says", *(f"{a} accounting" for a in runs.accountings)], lines)
 
 
 def main(folder):
@@ -316,11 +315,14 @@ def main(folder):
     exact = [r["verdict"] for c in all_claims for r in c.rows if r["compared"].exact]
     hours = t.processor_seconds.fillna(t.seconds).sum() / 3600
     out = ["# The paper's claims, judged by runs", "",
+           "What Koskela and Kulkarni say of their experiments (“Practical Differentially Private Hyperparameter Tuning with Subsampling”), and what runs of dptrain show. "
+           "[tuning.md](tuning.md) explains the variants and the baseline, [accounting.md](accounting.md) the bounds *paper* and *best*, "
+           "[reproduce.md](reproduce.md) the runs and what differs from the paper.", "",
            f"{len(t):,} runs at full size of {', '.join(NAMES[d] for d in runs.datasets)}, which took {hours:.1f} processor hours; not run: "
            f"{', '.join(n for d, n in list(NAMES.items())[:4] if d not in runs.datasets) or 'nothing'}. A point has at most {t.groupby(t.columns[:6].tolist()).size().max()} runs, at ε of "
            f"{', '.join(f'{e:g}' for e in sorted(t.epsilon.unique()))}, by accounting {' and '.join(runs.accountings)}. "
            f"Of {len(verdicts)} comparisons that chance enters, {verdicts.count('seen')} are seen, {verdicts.count('not seen')} not seen and {verdicts.count('open')} open; "
-           f"of {len(exact)} exact ones {exact.count('seen')} are seen. [reproduce.md](reproduce.md) describes the runs; all of them are in "
+           f"of {len(exact)} exact ones {exact.count('seen')} are seen. All runs are in "
            "[results.csv](reproduction/results.csv), from which this page and the figures are written by", "",
            "    bench/reproduction/run", "",
            "*Seen* and *not seen* mean that an interval of 95 % (Welch) lies on one side of 0, or a ratio's within a tenth of its number or outside, and that p is at most 0.05 after "
@@ -330,15 +332,14 @@ def main(folder):
            "Durations are processor seconds of one machine; the paper's are seconds of graphics processors. Runs side by side share theirs, and count as one for the time of a gradient.", ""]
     out += ["Made by: " + "; ".join(f"{by} on {m} ({n} runs, {d[0]} to {d[1]})" for (by, m), n, d in
                                     ((k, len(g), (g.day.min(), g.day.max())) for k, g in t.groupby(["made_by", "machine"]))) + ".", ""]
-    out += ["## Verdicts", "", *summary(all_claims, runs, folder)]
+    out += [p.read_text() for p in folder.glob("notes.md")] + ["## Verdicts", "", "In brackets: so many comparisons, one for each ε.", "", *summary(all_claims, runs, folder)]
     for tuning, figure in FIGURES.items():
-        mine = [c for c in all_claims if c.tuning == tuning and c.rows]
-        if not mine:
+        if not (mine := [c for c in all_claims if c.tuning == tuning and c.rows]):
             continue
         out += [f"## {'The learning rate' if tuning[1] == 'rate' else 'All hyperparameters'} tuned, {NAMES[tuning[0]]}", "",
-                f"![test accuracy over ε]({page.stem}/{figure}.png)", "", "Mean test accuracy in per cent, with half of its 95 % interval:", "", *accuracies(runs, tuning)]
+                f"![test accuracy over ε]({page.stem}/{figure}.png)", "", LEGEND.format(f"{page.stem}/{figure}"), "", "Mean test accuracy in per cent, with half of its 95 % interval:", "", *accuracies(runs, tuning)]
         for c in mine:
-            out += [f"### {c.sentence[0].upper() + c.sentence[1:]}", "", f"From {c.source}.", "", *of_claim(c)]
+            out += [f"### {tuning[1].title()}, {NAMES[tuning[0]]}: {c.sentence}", "", f"From {c.source}.", "", *of_claim(c)]
     if runs.accountings == ["paper", "best"]:
         out += ["## What better bounds buy", "", "Test accuracy with the best bounds less that with the paper's, at the same ε, in points, in the mean over ε:", "", *gains(runs)]
     out += ["## Outliers", "", "Runs more than 2 points, and more than 5 deviations (by the median one), below the median of their cell. Means and intervals contain them.", "", *outliers(runs)]

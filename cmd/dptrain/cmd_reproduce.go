@@ -120,7 +120,7 @@ the byte, times left out, and its models guarantee nothing.
 	flags.ShowDefault(fs, "epsilons", s.Epsilons)
 	flags.ShowDefault(fs, "accounting", s.Accountings)
 	fs.StringVar(&opts.out, "out", "", "`folder` of the campaign: runs, figures, tables, page (default reproduction, or reproduction-quick)")
-	fs.StringVar(&opts.have, "have", "", "tables/results.csv of another campaign: a `file` whose runs count as done")
+	fs.StringVar(&opts.have, "have", "", "tables/results.csv of another campaign, of full size and without a seed: a `file` whose runs count as done")
 	fs.Uint64Var(&opts.seed, "insecure-seed", 0, "make all random draws from a `number`, so that the campaign can be repeated; voids all guarantees")
 	opts.keep.Add(cmd, saveCampaign, "`time` between two saves of the runs' states, from which the same command goes on")
 	opts.AddOnly(cmd, "workers", "engine", "devices")
@@ -204,6 +204,9 @@ func (o *reproduceOptions) check() error {
 			return err
 		}
 		o.have = path // for "reproduce status" in another folder
+		if _, err := campaign.ReadTable(path); err != nil {
+			return term.Input(fmt.Errorf("--have: %w", err))
+		}
 	}
 	return o.keep.Check()
 }
@@ -236,7 +239,9 @@ func tasksOf(figures []paper.Figure, s paper.Selection) []campaign.Job {
 func (o *reproduceOptions) description(tasks []campaign.Job) campaign.Description {
 	d := campaign.Description{Command: "dptrain", Have: o.have}
 	for _, word := range os.Args[1:] {
-		d.Command += " " + show.Quoted(word)
+		if word != "--draw-only" { // the command goes on
+			d.Command += " " + show.Quoted(word)
+		}
 	}
 	if o.quick {
 		d.Scale = campaign.Quick()

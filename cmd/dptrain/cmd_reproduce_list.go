@@ -42,9 +42,13 @@ type figureList struct {
 // listFigures shows figures, what they run, and how long that is likely to take here. It changes no file.
 func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen []paper.Figure, p settings.Performance) error {
 	m := missing{reproduceOptions: opts, performance: p, tasks: tasksOf(chosen, opts.selection)}
-	absent, without, err := opts.absent(os.Args[1:])
-	if err != nil {
-		return term.Input(err)
+	var absent []string
+	var without string
+	var err error
+	if len(m.tasks) > 0 {
+		if absent, without, err = opts.absent(os.Args[1:]); err != nil {
+			return term.Input(err)
+		}
 	}
 	if m.store, err = campaign.Planned(opts.out, opts.description(m.tasks)); err != nil {
 		return campaignError(err)
@@ -159,7 +163,7 @@ func printFigureList(w io.Writer, list figureList, scale campaign.Scale) {
 		term.Sentence(w, "Runs have "+size+".")
 	}
 	if len(list.Absent) > 0 {
-		term.Sentence(w, "Not here, and downloaded when their runs begin: "+strings.Join(list.Absent, ", ")+".")
+		term.Sentence(w, "Not here, and downloaded when their runs begin: "+strings.Join(list.Absent, ", ")+". (CIFAR-10 takes the network resnet20 too.)")
 	}
 	if list.Without != "" {
 		term.Sentence(w, "To leave them out: "+list.Without)

@@ -15,7 +15,7 @@ type Comparison struct {
 	Accountings []string          // at most three
 	Columns     int               // of panels, at least one
 	Small       bool              // panels, for a grid of three or more columns
-	Apart       bool              // methods at the same x are drawn beside each other
+	Apart       int               // so many methods, the first ones, are drawn beside each other; others at their x
 	Panels      []ComparisonPanel // at least one
 	Numbers     [][]string        // of the CSV file: a row of column names, and below it the numbers
 }
@@ -64,11 +64,7 @@ func (c Comparison) drawing() drawing {
 	}
 	noted := slices.ContainsFunc(c.Panels, func(p ComparisonPanel) bool { return p.Note != "" })
 	for _, p := range c.Panels {
-		apart := 0
-		if c.Apart {
-			apart = len(c.Methods)
-		}
-		out := p.panel(apart)
+		out := p.panel(c.Apart)
 		if !p.LogX {
 			out.x.high = end
 		}
@@ -100,7 +96,7 @@ const (
 	sideways    = 3.4
 )
 
-// panel draws apart methods beside each other; 0 draws all at their x.
+// panel draws the first methods beside each other, as many as apart.
 func (p ComparisonPanel) panel(apart int) panel {
 	out := panel{title: p.Title, note: p.Note, empty: "no values", x: axis{label: p.X, log: p.LogX}, y: axis{label: p.Y, log: p.LogY}}
 	for _, s := range p.Series {
@@ -108,7 +104,7 @@ func (p ComparisonPanel) panel(apart int) panel {
 		if s.Bare {
 			c.every = 0
 		}
-		if apart > 0 {
+		if s.Method < apart {
 			c.shift = sideways * (vg.Length(s.Method) - vg.Length(apart-1)/2)
 		}
 		seen := false

@@ -31,7 +31,7 @@ func compared(t *testing.T) Comparison {
 		return s
 	}
 	return Comparison{
-		Methods: []string{"variant 1", "variant 2", "baseline", "single run"}, Accountings: []string{"paper", "best"}, Columns: 2, Apart: true,
+		Methods: []string{"variant 1", "variant 2", "baseline", "single run"}, Accountings: []string{"paper", "best"}, Columns: 2, Apart: 3,
 		Panels: []ComparisonPanel{
 			{Title: "MNIST", Note: "baseline trained 6.1 (paper), 6.0 (best) times as long", X: "epsilon", Y: "test accuracy (%)", Series: []Series{
 				line(0, 0, 96, 97, missing, 98), line(1, 0, 95, 96.5, 97.5, 97.9), line(2, 1, 91, 94, 95, 96), line(3, 0, 94, 95, 96, 96.5),

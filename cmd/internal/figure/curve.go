@@ -18,7 +18,7 @@ func (c curve) parts() []plot.Plotter {
 	if len(c.runs) > 0 {
 		dots := &plotter.Scatter{XYs: c.runs, GlyphStyle: marker{Color: faint(c.marker.Color), Radius: 1.4, Shape: dash{1.4}}}
 		medians := &plotter.Scatter{XYs: c.medians, GlyphStyle: marker{Color: c.marker.Color, Radius: 2 * radius, Shape: dash{1.6}}}
-		parts = []plot.Plotter{shifted{dots, c.shift}, shifted{bars, c.shift}, shifted{medians, c.shift}}
+		parts = []plot.Plotter{shifted{dots, c.shift + besideBar}, shifted{bars, c.shift}, shifted{medians, c.shift}}
 	}
 	var run []plotter.XY
 	end := func() {
@@ -47,8 +47,11 @@ func (c curve) parts() []plot.Plotter {
 	return append(parts, shifted{points, c.shift})
 }
 
-// barCap is the width of an error bar's caps, in points.
-const barCap = 3.2
+// Points: the width of an error bar's caps, and the distance of dots from their bar.
+const (
+	barCap    = 3.2
+	besideBar = 1.7
+)
 
 // drawn reports whether an error bar is drawn: its ends are known and differ.
 func drawn(ends [2]float64) bool { return finite(ends[:]...) && ends[0] < ends[1] }

@@ -67,7 +67,7 @@ func Look(dir string) (*Store, error) {
 	s := newStore(dir, Description{})
 	text, err := os.ReadFile(s.path(descriptionName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w in %s; dptrain reproduce begins one", ErrNone, dir)
+		return nil, fmt.Errorf("%w in %s; give its folder by --out, or begin one by dptrain reproduce", ErrNone, dir)
 	}
 	if err != nil {
 		return nil, err
@@ -254,6 +254,9 @@ func (s *Store) Scan(jobs []Job) (Scan, error) {
 				err = nil // the process that works on the campaign has just moved it away
 			}
 			if _, ok := scan.Finished[j.Of(Baseline)]; err == nil && single && !ok && asked[j.Of(Baseline)] && scan.has(j) {
+				if _, gone := os.Lstat(s.runDir(j)); gone != nil {
+					return scan, fmt.Errorf("%w: %s has the run %s, and not its baseline %s", ErrOther, s.Description.Have, j.Name(), j.Of(Baseline).Name())
+				}
 				// The baseline would be trained again, and find other hyperparameters than this run has.
 				err = fmt.Errorf("%w: the run in %s has lost its baseline; bring back %s, or move this one away too", ErrOther, s.runDir(j), j.Of(Baseline).Name())
 			}

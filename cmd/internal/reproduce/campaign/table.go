@@ -114,6 +114,9 @@ func ReadTable(path string) (_ []Result, err error) {
 		if j, ok := ParseJob(r.Name()); !ok || j != r.Job {
 			return nil, fmt.Errorf("line %d: %q is no run of the paper's figures", i+2, r.Name())
 		}
+		if !(r.Accuracy >= 0 && r.Accuracy <= 1) {
+			return nil, fmt.Errorf("line %d: accuracy %v; want a share from 0 to 1", i+2, r.Accuracy)
+		}
 		results = append(results, r)
 	}
 	return results, nil

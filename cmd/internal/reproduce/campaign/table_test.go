@@ -35,7 +35,7 @@ func TestTablesKeepResults(t *testing.T) {
 	text := rapid.StringMatching(`[ -~é\n,"]{0,9}`)
 	rapid.Check(t, func(r *rapid.T) {
 		one := Result{
-			Job: drawJob(r), Accuracy: number.Draw(r, "accuracy"), Epsilon: number.Draw(r, "epsilon"), NoiseMultiplier: number.Draw(r, "noise"),
+			Job: drawJob(r), Accuracy: rapid.Float64Range(0, 1).Draw(r, "accuracy"), Epsilon: number.Draw(r, "epsilon"), NoiseMultiplier: number.Draw(r, "noise"),
 			LearningRate: number.Draw(r, "rate"), TunedLearningRate: number.Draw(r, "tuned"), SamplingRate: number.Draw(r, "sampling"),
 			ClippingNorm: number.Draw(r, "norm"), Steps: rapid.Int().Draw(r, "steps"), Trials: rapid.Int().Draw(r, "trials"),
 			Seconds: number.Draw(r, "seconds"), ProcessorSeconds: number.Draw(r, "processor"), Gradients: number.Draw(r, "gradients"),
@@ -62,6 +62,7 @@ func TestOtherTables(t *testing.T) {
 	for want, change := range map[string]func(rows [][]string) [][]string{
 		"columns are others":     func(rows [][]string) [][]string { rows[0][3] = "way"; return rows },
 		"line 2, repetition":     func(rows [][]string) [][]string { rows[1][6] = "one"; return rows },
+		"accuracy 1.5; want":     func(rows [][]string) [][]string { rows[1][12] = "1.5"; return rows },
 		"line 2, own_epsilon":    func(rows [][]string) [][]string { rows[1][11] = "much"; return rows },
 		"is no run of the paper": func(rows [][]string) [][]string { rows[1][0] = "minst"; return rows },
 		"wrong number of fields": func(rows [][]string) [][]string { rows[1] = rows[1][:9]; return rows },

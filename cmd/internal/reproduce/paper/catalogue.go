@@ -61,7 +61,7 @@ func (f Figure) Jobs(s Selection) []campaign.Job {
 }
 
 // notes end the caption of each figure that needs runs.
-const notes = " A single run trains once with the hyperparameters and the noise that the baseline found, and is drawn at its own epsilon, without the cost of tuning. Methods at one epsilon are drawn slightly apart, so that their marks don't hide each other."
+const notes = " A single run trains once with the hyperparameters and the noise that the baseline found, and is drawn at its own epsilon, without the cost of tuning. Other methods at one epsilon are drawn slightly apart, so that their marks don't hide each other. A bar that reaches 0 on a logarithmic axis is left out."
 
 // Figures returns the paper's figures.
 func Figures() []Figure {

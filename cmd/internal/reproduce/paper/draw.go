@@ -36,7 +36,7 @@ func (f Figure) columns() []column {
 
 // draw returns a figure that needs runs. Cells without a result leave gaps. Its CSV file has a row for each run.
 func (r *results) draw(f Figure) figure.Figure {
-	c := figure.Comparison{Accountings: r.Accountings, Columns: 2, Small: f.Detailed, Apart: true, Numbers: campaign.Table(r.runs(f, r.Datasets...))}
+	c := figure.Comparison{Accountings: r.Accountings, Columns: 2, Small: f.Detailed, Apart: 3, Numbers: campaign.Table(r.runs(f, r.Datasets...))}
 	for _, m := range campaign.Methods() {
 		c.Methods = append(c.Methods, m.String())
 	}
