@@ -331,7 +331,7 @@ def main(folder):
            "campaigns. *Slightly*, *significantly* and reasons aren't judged. Intervals cover what repetitions draw at random, on these data, but for runs too rare to be among them; a run that gave no model was carried out once more. "
            "Durations are processor seconds of one machine; the paper's are seconds of graphics processors. Runs side by side share theirs, and count as one for the time of a gradient.", ""]
     out += ["Made by: " + "; ".join(f"{by} on {m} ({n} runs, {d[0]} to {d[1]})" for (by, m), n, d in
-                                    ((k, len(g), (g.day.min(), g.day.max())) for k, g in t.groupby(["made_by", "machine"]))) + ".", ""]
+                                    ((k, len(g), (g.day.min(), g.day.max())) for k, g in t.groupby(["made_by", "machine"], dropna=False))) + ".", ""]
     out += [p.read_text() for p in folder.glob("notes.md")] + ["## Verdicts", "", "In brackets: so many comparisons, one for each ε.", "", *summary(all_claims, runs, folder)]
     for tuning, figure in FIGURES.items():
         if not (mine := [c for c in all_claims if c.tuning == tuning and c.rows]):

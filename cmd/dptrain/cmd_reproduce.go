@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +30,7 @@ type reproduceOptions struct {
 	selection paper.Selection
 	out       string
 	have      string
+	had       []campaign.Result
 	list      bool
 	drawOnly  bool
 	quick     bool
@@ -199,12 +199,8 @@ func (o *reproduceOptions) check() error {
 	s.Datasets, s.Accountings, s.Epsilons = distinct(s.Datasets), distinct(s.Accountings), distinct(s.Epsilons)
 	slices.Sort(s.Epsilons)
 	if o.have != "" {
-		path, err := filepath.Abs(o.have)
-		if err != nil {
-			return err
-		}
-		o.have = path // for "reproduce status" in another folder
-		if _, err := campaign.ReadTable(path); err != nil {
+		var err error
+		if o.had, err = campaign.ReadTable(o.have); err != nil {
 			return term.Input(fmt.Errorf("--have: %w", err))
 		}
 	}
@@ -237,11 +233,9 @@ func tasksOf(figures []paper.Figure, s paper.Selection) []campaign.Job {
 
 // description describes the campaign of tasks.
 func (o *reproduceOptions) description(tasks []campaign.Job) campaign.Description {
-	d := campaign.Description{Command: "dptrain", Have: o.have}
+	d := campaign.Description{Command: "dptrain", Have: o.had}
 	for _, word := range os.Args[1:] {
-		if word != "--draw-only" { // the command goes on
-			d.Command += " " + show.Quoted(word)
-		}
+		d.Command += " " + show.Quoted(word)
 	}
 	if o.quick {
 		d.Scale = campaign.Quick()
@@ -273,7 +267,11 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 	if opts.list {
 		return g.listFigures(ctx, opts, chosen, e.Performance)
 	}
-	store, err := campaign.Open(opts.out, opts.description(tasksOf(chosen, opts.selection)))
+	open := campaign.Open
+	if opts.drawOnly {
+		open = campaign.Planned
+	}
+	store, err := open(opts.out, opts.description(tasksOf(chosen, opts.selection)))
 	if err != nil {
 		return campaignError(err)
 	}

@@ -106,7 +106,6 @@ func (o *reproduceOptions) absent(words []string) (absent []string, without stri
 	if len(absent) == 0 || len(present) == 0 {
 		return absent, "", nil
 	}
-	without = "dptrain"
 	for i := 0; i < len(words); i++ {
 		switch name, _, whole := strings.Cut(words[i], "="); {
 		case name == "--list":
@@ -116,7 +115,8 @@ func (o *reproduceOptions) absent(words []string) (absent []string, without stri
 			without += " " + show.Quoted(words[i])
 		}
 	}
-	return absent, without + " --datasets " + strings.Join(present, ","), nil
+	command, rest, _ := strings.Cut(without[1:], " ") // options may not follow a --
+	return absent, strings.TrimSpace("dptrain " + command + " --datasets " + strings.Join(present, ",") + " " + rest), nil
 }
 
 // listed adds up tasks.

@@ -94,6 +94,12 @@ func TestBarsDotsAndMedians(t *testing.T) {
 	if want := (plotter.XYs{{X: 1, Y: 5}, {X: 4, Y: 7}}); len(dots.XYs) != 12 || !slices.Equal(medians.XYs, want) {
 		t.Errorf("%d dots, medians %v, want 12 and %v", len(dots.XYs), medians.XYs, want)
 	}
+	if _, _, _, alpha := dots.GlyphStyle.Color.RGBA(); alpha != 0x6060 {
+		t.Errorf("dots have alpha %#x", alpha)
+	}
+	if high := (ComparisonPanel{Series: []Series{{Points: []Mean{{X: 1, Y: 5, Half: 4, Runs: []float64{5}}}}}}).panel(0).y.high; high != 9 {
+		t.Errorf("a bar up to 9 is in an axis up to %v", high)
+	}
 	if panel.y.low != 3 || panel.y.high != 9 {
 		t.Errorf("the axis reaches from %v to %v", panel.y.low, panel.y.high)
 	}
@@ -153,8 +159,11 @@ func TestComparisonNeedsNoColour(t *testing.T) {
 			if c.marker != d.key[0][s.Method].marker || !reflect.DeepEqual(c.stroke, d.key[1][s.Accounting].stroke) || c.line().Color != c.marker.Color {
 				t.Errorf("%s: curve %d isn't drawn as the key says", p.title, k)
 			}
-			if k > 0 && c.shift <= p.curves[k-1].shift {
+			if k > 0 && s.Method < 3 && c.shift <= p.curves[k-1].shift {
 				t.Errorf("%s: curve %d isn't beside the one before", p.title, k)
+			}
+			if s.Method == 3 && c.shift != 0 {
+				t.Errorf("%s: curve %d isn't at its x", p.title, k)
 			}
 		}
 	}

@@ -77,6 +77,9 @@ func (l *local) train(ctx context.Context) error {
 	l.endings = make([]ending, len(outcomes))
 	for k, o := range outcomes {
 		e := ending{run: l.started[k], processors: processors}
+		if l.started[k].resumed { // the session before had another number
+			e.processors = 0
+		}
 		if failed != nil {
 			e.err = failed[k]
 		}

@@ -6,8 +6,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"time"
 
+	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cpu"
@@ -18,6 +21,9 @@ func TestTimeLeft(t *testing.T) {
 	jobs := []Job{{Cell{"mnist", "dp-sgd", Rate, Single, "paper", 1}, 1}, {Cell{"mnist", "dp-sgd", Rate, Single, "paper", 1}, 2}}
 	// 939 seconds for the 1,878 steps of a run
 	s := newStore("nowhere", Description{Pace: Pace{"mnist dp-sgd": {Fixed: 0.5}}})
+	if st, err := s.Status(jobs, Scan{Finished: map[Job]Result{jobs[0]: {Job: jobs[0], Seconds: math.NaN()}}}); err != nil || st.Took != 0 || st.Left != 939 {
+		t.Errorf("without a time: %+v, %v", st, err)
+	}
 	st, err := s.Status(jobs, Scan{Finished: map[Job]Result{jobs[0]: {Job: jobs[0], Seconds: 313}}})
 	if err != nil || st.Finished != 1 || math.Abs(st.Left-313) > 1e-9 || math.Abs(st.Done-313) > 1e-9 || st.Expected != 939 {
 		t.Errorf("%+v, %v", st, err)
@@ -45,6 +51,21 @@ func TestGradientsOfARun(t *testing.T) {
 		if err != nil || r.Gradients != want || r.Seconds != 7 || r.ProcessorSeconds != 10.5 || r.Trials != 2 {
 			t.Errorf("%s: %+v, %v, want %v gradients", m, r, err, want)
 		}
+	}
+}
+
+// A run whose processors weren't counted has no processor seconds; a process that works has some.
+func TestProcessorSeconds(t *testing.T) {
+	r, err := resultOf(Job{}, settings.Experiment{}, runs.Info{Record: &runs.Record{}}, 1, release.Hyperparameters{}, []byte(`{"seconds": 2}`))
+	if err != nil || r.Seconds != 2 || !math.IsNaN(r.ProcessorSeconds) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	before, sum := processorTime(), 0.0
+	for i := range 20_000_000 {
+		sum += math.Sqrt(float64(i))
+	}
+	if runtime.GOOS != "windows" && (!(processorTime() > before+time.Millisecond) || sum == 0) {
+		t.Errorf("%v after %v", processorTime(), before)
 	}
 }
 

@@ -35,7 +35,9 @@ type Description struct {
 	Command string   `json:"command"`                 // goes on with the campaign
 	Machine string   `json:"machine,omitempty"`       // which worked last
 	Pace    Pace     `json:"pace,omitempty"`          // as it was measured on that machine
-	Have    string   `json:"have,omitempty"`          // path of results of another campaign that count here
+
+	// Have are results of other campaigns that count here. They are kept in a file of their own; nil keeps those.
+	Have []Result `json:"-"`
 }
 
 const descriptionVersion = 1
@@ -43,6 +45,7 @@ const descriptionVersion = 1
 // The names in a campaign's folder.
 const (
 	descriptionName = "campaign.json"
+	haveName        = "have.csv"
 	lockName        = ".campaign.lock"
 	runsName        = "runs"
 )
@@ -54,7 +57,7 @@ type Store struct {
 	lock        *flock.Flock // nil if it was opened for reading
 	experiments map[Cell]settings.Experiment
 	noises      map[string]float64 // by Noise, by budget; 0 if no noise meets it
-	had         map[Job]Result     // of Description.Have; nil until they are read
+	had         map[Job]Result     // results of other campaigns
 }
 
 func newStore(dir string, d Description) *Store {
@@ -78,7 +81,32 @@ func Look(dir string) (*Store, error) {
 	if v := s.Description.Version; v < 1 || v > descriptionVersion {
 		return nil, fmt.Errorf("%s: version %d, and this dptrain reads versions up to %d; use the one that wrote it", s.path(descriptionName), v, descriptionVersion)
 	}
-	return s, nil
+	had, err := ReadTable(s.path(haveName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err == nil {
+		err = s.take(had)
+	}
+	return s, err
+}
+
+// take has results of other campaigns count as this one's.
+func (s *Store) take(results []Result) error {
+	s.had = map[Job]Result{}
+	for _, r := range results {
+		size := s.Description.Scale.name()
+		switch _, twice := s.had[r.Job]; {
+		case twice:
+			return fmt.Errorf("%w: the table of results has the run %s twice", ErrOther, r.Name())
+		case r.Size != size:
+			return fmt.Errorf("%w: the table's run %s is of size %q, and this campaign's runs are of size %q", ErrOther, r.Name(), r.Size, size)
+		case r.Day == "":
+			return fmt.Errorf("%w: the table's run %s has no day, as in a campaign with a seed, whose runs aren't independent of others", ErrOther, r.Name())
+		}
+		s.had[r.Job] = r
+	}
+	return nil
 }
 
 // Planned is Look for a campaign that d describes, which need not have begun. The error wraps [ErrOther] if the folder
@@ -86,13 +114,13 @@ func Look(dir string) (*Store, error) {
 func Planned(dir string, d Description) (*Store, error) {
 	s, err := Look(dir)
 	if errors.Is(err, ErrNone) {
-		return newStore(dir, d), nil
+		s, err = newStore(dir, d), nil
 	}
 	if err == nil {
 		err = s.Description.agrees(d, dir)
 	}
-	if err == nil {
-		s.Description.Have = d.Have
+	if err == nil && d.Have != nil {
+		err = s.take(d.Have)
 	}
 	return s, err
 }
@@ -123,6 +151,11 @@ func Open(dir string, d Description) (_ *Store, err error) {
 	}
 	d.Machine, d.Pace = s.Description.Machine, s.Description.Pace
 	s.Description, s.lock = d, lock
+	if d.Have != nil {
+		if err := s.keep(d.Have); err != nil {
+			return nil, err
+		}
+	}
 	return s, s.write()
 }
 
@@ -212,33 +245,11 @@ type Scan struct {
 	Repeated map[Job]bool      // runs that failed once before
 }
 
-// readHad reads the results of Description.Have.
-func (s *Store) readHad() error {
-	if s.had != nil || s.Description.Have == "" {
-		return nil
-	}
-	results, err := ReadTable(s.Description.Have)
-	if err != nil {
-		return err
-	}
-	s.had = map[Job]Result{}
-	for _, r := range results {
-		if size := s.Description.Scale.name(); r.Size != size {
-			return fmt.Errorf("%s: the run %s is of size %q, and this campaign's runs are of size %q", s.Description.Have, r.Name(), r.Size, size)
-		}
-		s.had[r.Job] = r
-	}
-	return nil
-}
-
 // Scan reads the store's runs of jobs, and takes others from Description.Have. The error wraps [ErrOther] for a run in
 // a job's place that has other settings, for two copies of one run, and for a single run whose baseline is among the
 // jobs and is gone.
 func (s *Store) Scan(jobs []Job) (Scan, error) {
 	scan := Scan{map[Job]Result{}, map[Job]runs.Info{}, map[Job]runs.Info{}, map[Job]bool{}}
-	if err := s.readHad(); err != nil {
-		return scan, err
-	}
 	ids := map[string]string{} // folders by the ids of their runs
 	asked := map[Job]bool{}
 	for _, j := range jobs {
@@ -253,12 +264,8 @@ func (s *Store) Scan(jobs []Job) (Scan, error) {
 			if _, gone := os.Lstat(s.runDir(j)); err != nil && errors.Is(gone, fs.ErrNotExist) {
 				err = nil // the process that works on the campaign has just moved it away
 			}
-			if _, ok := scan.Finished[j.Of(Baseline)]; err == nil && single && !ok && asked[j.Of(Baseline)] && scan.has(j) {
-				if _, gone := os.Lstat(s.runDir(j)); gone != nil {
-					return scan, fmt.Errorf("%w: %s has the run %s, and not its baseline %s", ErrOther, s.Description.Have, j.Name(), j.Of(Baseline).Name())
-				}
-				// The baseline would be trained again, and find other hyperparameters than this run has.
-				err = fmt.Errorf("%w: the run in %s has lost its baseline; bring back %s, or move this one away too", ErrOther, s.runDir(j), j.Of(Baseline).Name())
+			if err == nil && single && asked[j.Of(Baseline)] && scan.has(j) {
+				err = s.checkBaseline(j, scan)
 			}
 			if err != nil {
 				return scan, err
@@ -266,6 +273,23 @@ func (s *Store) Scan(jobs []Job) (Scan, error) {
 		}
 	}
 	return scan, nil
+}
+
+// checkBaseline returns an error if the baseline of a single run isn't there: it would be trained again, and find other
+// hyperparameters. Another campaign's run must have those of its baseline; [Store.check] has seen to it for others.
+func (s *Store) checkBaseline(j Job, scan Scan) error {
+	b, ok := scan.Finished[j.Of(Baseline)]
+	_, missing := os.Lstat(s.runDir(j))
+	switch r := s.had[j]; {
+	case missing == nil && !ok:
+		return fmt.Errorf("%w: the run in %s has lost its baseline; bring back %s, or move this one away too", ErrOther, s.runDir(j), j.Of(Baseline).Name())
+	case missing == nil:
+	case !ok:
+		return fmt.Errorf("%w: the table of results has the run %s, and not its baseline", ErrOther, j.Name())
+	case r.NoiseMultiplier != b.NoiseMultiplier || r.SamplingRate != b.SamplingRate || r.TunedLearningRate != b.TunedLearningRate:
+		return fmt.Errorf("%w: the table's run %s has other hyperparameters than its baseline", ErrOther, j.Name())
+	}
+	return nil
 }
 
 // has reports whether there is a run of a job.

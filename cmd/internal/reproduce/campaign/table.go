@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/google/renameio/v2/maybe"
 )
 
 // columns are those of [Table], with the field of a result that each of them shows.
@@ -73,6 +76,15 @@ func Table(results []Result) [][]string {
 	return rows
 }
 
+// keep writes results of other campaigns to the store's folder.
+func (s *Store) keep(results []Result) error {
+	var b bytes.Buffer
+	if err := csv.NewWriter(&b).WriteAll(Table(results)); err != nil {
+		return err
+	}
+	return maybe.WriteFile(s.path(haveName), b.Bytes(), 0o644)
+}
+
 // ReadTable reads the CSV file of a [Table]: the results of runs that other campaigns have made.
 func ReadTable(path string) (_ []Result, err error) {
 	defer func() {
@@ -105,6 +117,9 @@ func ReadTable(path string) (_ []Result, err error) {
 			case *float64:
 				if *field = math.NaN(); row[k] != "" {
 					*field, err = strconv.ParseFloat(row[k], 64)
+				}
+				if err == nil && math.IsInf(*field, 0) {
+					err = errors.New("want a finite number")
 				}
 			}
 			if err != nil {

@@ -2,10 +2,13 @@ package campaign
 
 import (
 	"encoding/csv"
+	"errors"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,10 +62,15 @@ func TestOtherTables(t *testing.T) {
 	whole := func() [][]string {
 		return Table([]Result{{Job: Job{Cell{"mnist", "dp-sgd", Rate, Variant1, "paper", 1}, 1}}})
 	}
+	two := []Result{{Job: Job{Cell{"mnist", "dp-sgd", Rate, Variant2, "paper", 1}, 1}}, {Job: Job{Cell{"mnist", "dp-sgd", Rate, Variant1, "paper", 1}, 1}}}
+	if rows := Table(two); rows[1][3] != "v1" {
+		t.Errorf("%q comes first", rows[1])
+	}
 	for want, change := range map[string]func(rows [][]string) [][]string{
 		"columns are others":     func(rows [][]string) [][]string { rows[0][3] = "way"; return rows },
 		"line 2, repetition":     func(rows [][]string) [][]string { rows[1][6] = "one"; return rows },
 		"accuracy 1.5; want":     func(rows [][]string) [][]string { rows[1][12] = "1.5"; return rows },
+		"want a finite number":   func(rows [][]string) [][]string { rows[1][20] = "Inf"; return rows },
 		"line 2, own_epsilon":    func(rows [][]string) [][]string { rows[1][11] = "much"; return rows },
 		"is no run of the paper": func(rows [][]string) [][]string { rows[1][0] = "minst"; return rows },
 		"wrong number of fields": func(rows [][]string) [][]string { rows[1] = rows[1][:9]; return rows },
@@ -96,7 +104,7 @@ func TestRunsThatAreThere(t *testing.T) {
 	for _, r := range finishedAll(t, first) {
 		had = append(had, r)
 	}
-	d.Have = writeTable(t, Table(had))
+	d.Have = had
 	s := open(t, t.TempDir(), d)
 	if err := carry(t, t.Context(), s, cpu.New(cpu.Options{}), &quiet{}); err != nil {
 		t.Fatal(err)
@@ -105,13 +113,54 @@ func TestRunsThatAreThere(t *testing.T) {
 	if err != nil || releases(t, s) != 1 || len(scan.Finished) != len(jobs) {
 		t.Errorf("%d releases, %d results, %v", releases(t, s), len(scan.Finished), err)
 	}
+	all := slices.Collect(maps.Values(scan.Finished))
 	for j, r := range scan.Finished {
 		if baseline := scan.Finished[j.Of(Baseline)]; j.Method == Single && r.NoiseMultiplier != baseline.NoiseMultiplier {
 			t.Errorf("%+v beside %+v", r, baseline)
 		}
 	}
-	full := open(t, t.TempDir(), Description{Have: d.Have})
-	if _, err := full.Scan(jobs); err == nil || !strings.Contains(err.Error(), `this campaign's runs are of size "full"`) {
-		t.Errorf("runs of another size: %v", err)
+
+	// Any of them may be another campaign's. They stay with this one, whoever opens it.
+	dir := t.TempDir()
+	d.Have = all
+	if err := open(t, dir, d).Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.Have = nil
+	planned, errPlanned := Planned(dir, d)
+	looked, errLooked := Look(dir)
+	if errPlanned != nil || errLooked != nil {
+		t.Fatal(errPlanned, errLooked)
+	}
+	for _, s := range []*Store{planned, looked, open(t, dir, d)} {
+		if scan, err := s.Scan(jobs); err != nil || len(scan.Finished) != len(jobs) {
+			t.Errorf("%d results, %v", len(scan.Finished), err)
+		}
+	}
+
+	change := func(f func(r *Result)) []Result {
+		changed := slices.Clone(all)
+		f(&changed[slices.IndexFunc(all, func(r Result) bool { return r.Method == Single })])
+		return changed
+	}
+	for want, have := range map[string][]Result{
+		"has the run " + all[0].Name() + " twice": append(slices.Clone(all), all[0]),
+		`of size "x", and this campaign's`:        change(func(r *Result) { r.Size = "x" }),
+		"has no day":                              change(func(r *Result) { r.Day = "" }),
+		"has other hyperparameters":               change(func(r *Result) { r.NoiseMultiplier++ }),
+		"and not its baseline":                    slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return r.Method == Baseline }),
+	} {
+		d.Have = have
+		dir := t.TempDir()
+		s, err := Open(dir, d)
+		if err == nil {
+			_, err = s.Scan(jobs)
+			s.Close()
+		} else if _, made := os.Lstat(filepath.Join(dir, descriptionName)); made == nil {
+			t.Errorf("%q: the campaign is written", want)
+		}
+		if !errors.Is(err, ErrOther) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }

@@ -103,6 +103,9 @@ func TestWriteMakesAllFiles(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, want) {
 		t.Errorf("files %v, want %v", got, want)
 	}
+	if one := files["figures/figure_tune_lr_dp_sgd_paper.csv"]; strings.Contains(one, ",best,") || !strings.Contains(one, ",paper,") {
+		t.Error("the figure by the paper's accounting has other runs")
+	}
 	if rows := strings.Count(files["tables/results.csv"], "\n"); rows != 1+len(in.Results) {
 		t.Errorf("%d lines of results", rows)
 	}
@@ -149,6 +152,18 @@ func TestPointsAreThoseOfTheRuns(t *testing.T) {
 	if panel.Note != "0 to 2 full runs a point; paper accounting" {
 		t.Errorf("note %q", panel.Note)
 	}
+	in.Selection.Accountings = []string{"paper", "best"}
+	r := collect(in.Selection, slices.DeleteFunc(given, func(r campaign.Result) bool { return r.Repetition == 2 }))
+	r.planned = map[campaign.Cell]float64{given[0].Cell: 99}
+	both := r.draw(Figures()[5]).(figure.Comparison)
+	if p := both.Panels[0]; p.Note != "0 to 1 full runs a point" || p.Series[0].Accounting != 0 || p.Series[1].Accounting != 1 || both.Panels[1].Note != "" {
+		t.Errorf("note %q, then %q; accountings %v", p.Note, both.Panels[1].Note, p.Series)
+	}
+	for _, s := range both.Panels[1].Series {
+		if s.Points[0].Y == 99 {
+			t.Error("a point with runs is drawn at its planned noise")
+		}
+	}
 	for _, s := range panel.Series {
 		method, p := campaign.Methods()[s.Method], s.Points[0]
 		if want := map[bool]float64{false: 2, true: 1.25}[method == campaign.Single]; p.X != want {
@@ -175,6 +190,7 @@ func TestSeededCampaignsAreRepeatable(t *testing.T) {
 		if i == 1 {
 			for k := range in.Results {
 				in.Results[k].Seconds *= 1 + 0.01*float64(k)
+				in.Results[k].ProcessorSeconds = float64(k)
 				in.Results[k].Day = "2027-01-01"
 			}
 			slices.Reverse(in.Results)
