@@ -127,7 +127,7 @@ func TestTeamServesAll(t *testing.T) {
 	}
 }
 
-// Workers that a run doesn't need go to other runs. These are told once.
+// Workers that a run doesn't need go to other runs, and those are told once that there are more.
 func TestTeamLeavesNoneIdle(t *testing.T) {
 	team := newTeam(16, func() *worker { return &worker{} })
 	team.join()

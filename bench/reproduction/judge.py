@@ -18,8 +18,8 @@ from scipy import stats
 
 LEVEL = 0.05
 MARGIN = 0.1  # by which a number may differ from the paper's
-NAMES = {"mnist": "MNIST", "fashion-mnist": "FashionMNIST", "cifar-10": "CIFAR-10", "imdb": "IMDB", "v1": "variant 1", "v2": "variant 2",
-         "baseline": "baseline", "single": "single run", "dp-sgd": "DP-SGD", "dp-adam": "DP-Adam"}
+DATASETS = {"mnist": "MNIST", "fashion-mnist": "FashionMNIST", "cifar-10": "CIFAR-10", "imdb": "IMDB"}
+NAMES = DATASETS | {"v1": "variant 1", "v2": "variant 2", "baseline": "baseline", "single": "single run", "dp-sgd": "DP-SGD", "dp-adam": "DP-Adam"}
 FIGURES = {("dp-sgd", "rate"): "figure_tune_lr_dp_sgd", ("dp-adam", "rate"): "figure_tune_lr_dp_adam",
            ("dp-sgd", "all"): "figure_tune_all", ("dp-adam", "all"): "figure_tune_all_detailed_dp_adam"}
 TAKEAWAYS, CAPTION, DETAILED, SAVINGS = "Takeaways", "the figure's caption", "the detailed figure's caption", "Computational Savings"
@@ -90,8 +90,7 @@ class Claim:
             low, high = (Compared((1, about[0]), (-1, about[1]), over=compared.over * f, drawn=not compared.exact) for f in (1 - MARGIN, 1 + MARGIN))
             seen, against = 2 * max(low.above, high.below), 2 * min(low.below, high.above)
         self.rows.append({"accounting": accounting, "where": where, "compared": compared,
-                          "says": "seen" if seen <= against else "not seen", "p": min(seen, against), "verdict": "open", "each": dict(each),
-                          "about": about is not None})
+                          "says": "seen" if seen <= against else "not seen", "p": min(seen, against), "verdict": "open", "each": dict(each), "about": about is not None})
 
 
 class Runs:
@@ -99,7 +98,7 @@ class Runs:
         time = table.processor_seconds.where(table.machine == table.groupby(["dataset", "optimizer", "tuned"]).machine.transform(lambda m: m.mode()[0]))
         self.table = table.assign(time=time, pace=time / table.gradients, group=(table.processor_seconds / table.seconds).round(9))
         self.cells = {key: rows for key, rows in self.table.groupby(["optimizer", "tuned", "dataset", "accounting", "method", "epsilon"])}
-        self.datasets = [d for d in ("mnist", "fashion-mnist", "cifar-10", "imdb") if d in set(table.dataset)]
+        self.datasets = [d for d in DATASETS if d in set(table.dataset)]
         self.accountings = [a for a in ("paper", "best") if a in set(table.accounting)]
 
     def of(self, column, tuning, dataset, accounting, method, epsilon=None):
@@ -110,6 +109,11 @@ class Runs:
 
     def epsilons(self, tuning, dataset, accounting):
         return sorted({k[5] for k in self.cells if k[:4] == (*tuning, dataset, accounting)})
+
+
+def mean_of(pairs):
+    """Returns the mean of the differences of pairs of means."""
+    return Compared(*[t for x, y in pairs for t in ((1 / len(pairs), x), (-1 / len(pairs), y))])
 
 
 def order(runs, claim, column, a, b, scale=1.0, mean=True):
@@ -123,8 +127,7 @@ def order(runs, claim, column, a, b, scale=1.0, mean=True):
                 terms.append((e, x, y))
         each = [(f"ε = {e:g}", Compared((1, x), (-1, y), drawn=drawn)) for e, x, y in terms]
         if mean and terms:
-            whole = Compared(*[t for _, x, y in terms for t in ((1 / len(terms), x), (-1 / len(terms), y))])
-            claim.add(accounting, NAMES[dataset], whole, each=each)
+            claim.add(accounting, NAMES[dataset], mean_of([(x, y) for _, x, y in terms]), each=each)
         for where, compared in each if not mean else []:
             claim.add(accounting, f"{NAMES[dataset]}, {where}", compared)
     return claim
@@ -259,14 +262,13 @@ def gains(runs):
     for tuning, dataset in itertools.product(FIGURES, runs.datasets):
         line, noise = [NAMES[dataset], f"{NAMES[tuning[0]]}, {tuning[1]}"], []
         for m in ("v1", "v2", "baseline"):
-            terms = []
+            pairs = []
             for e in runs.epsilons(tuning, dataset, "paper"):
-                a, b = (runs.of("accuracy", tuning, dataset, x, m, e) for x in ("best", "paper"))
+                a, b = (100 * runs.of("accuracy", tuning, dataset, x, m, e) for x in ("best", "paper"))
                 if len(a) and len(b):
-                    terms += [(100, a), (-100, b)]
+                    pairs.append((a, b))
                     noise.append(1 - runs.of("noise_multiplier", tuning, dataset, "best", m, e).mean() / runs.of("noise_multiplier", tuning, dataset, "paper", m, e).mean())
-            n = max(1, len(terms) // 2)
-            line.append(Compared(*[(w / n, v) for w, v in terms]).said(2) if terms else "")
+            line.append(mean_of(pairs).said(2) if pairs else "")
         if noise:
             lines.append([*line, " to ".join(dict.fromkeys(f"{round(100 * v) + 0:d}" for v in (min(noise), max(noise)))).replace("-", "−") + " %"])
     return table(["", "tuned", "variant 1", "variant 2", "baseline", "less noise"], lines)
@@ -276,8 +278,7 @@ def outliers(runs):
     """Names runs far below the median of their cell, with the rate that their trials chose and the one most others chose."""
     lines = []
     for (optimizer, tuned, dataset, accounting, method, e), cell in runs.cells.items():
-        accuracy = 100 * cell.accuracy
-        middle = accuracy.median()
+        middle = (accuracy := 100 * cell.accuracy).median()
         spread = 1.4826 * (accuracy - middle).abs().median()
         for i in cell.index[accuracy < middle - max(2, 5 * spread)]:
             run, usual = cell.loc[i], cell.tuned_learning_rate.mode().max()
@@ -305,9 +306,8 @@ def summary(all_claims, runs, folder):
 
 
 def main(folder):
-    page = folder.with_suffix(".md")
     runs = Runs(pd.read_csv(folder / "results.csv"))
-    t = runs.table
+    page, t = folder.with_suffix(".md"), runs.table
     all_claims = list(claims(runs))
     for tuning, accounting, noise in itertools.product(FIGURES, runs.accountings, (True, False)):
         holm([r for c in all_claims for r in c.rows if c.tuning == tuning and r["accounting"] == accounting and ("noise" in c.sentence) == noise])
@@ -319,7 +319,7 @@ def main(folder):
            "[tuning.md](tuning.md) explains the variants and the baseline, [accounting.md](accounting.md) the bounds *paper* and *best*, "
            "[reproduce.md](reproduce.md) the runs and what differs from the paper.", "",
            f"{len(t):,} runs at full size of {', '.join(NAMES[d] for d in runs.datasets)}, which took {hours:.1f} processor hours; not run: "
-           f"{', '.join(n for d, n in list(NAMES.items())[:4] if d not in runs.datasets) or 'nothing'}. A point has at most {t.groupby(t.columns[:6].tolist()).size().max()} runs, at ε of "
+           f"{', '.join(n for d, n in DATASETS.items() if d not in runs.datasets) or 'nothing'}. A point has at most {t.groupby(t.columns[:6].tolist()).size().max()} runs, at ε of "
            f"{', '.join(f'{e:g}' for e in sorted(t.epsilon.unique()))}, by accounting {' and '.join(runs.accountings)}. "
            f"Of {len(verdicts)} comparisons that chance enters, {verdicts.count('seen')} are seen, {verdicts.count('not seen')} not seen and {verdicts.count('open')} open; "
            f"of {len(exact)} exact ones {exact.count('seen')} are seen. All runs are in "

@@ -261,11 +261,12 @@ func (s *Store) Scan(jobs []Job) (Scan, error) {
 				continue
 			}
 			err := s.scan(j, &scan, ids)
-			if _, gone := os.Lstat(s.runDir(j)); err != nil && errors.Is(gone, fs.ErrNotExist) {
+			_, gone := os.Lstat(s.runDir(j))
+			if err != nil && errors.Is(gone, fs.ErrNotExist) {
 				err = nil // the process that works on the campaign has just moved it away
 			}
 			if err == nil && single && asked[j.Of(Baseline)] && scan.has(j) {
-				err = s.checkBaseline(j, scan)
+				err = s.checkBaseline(j, scan, gone == nil)
 			}
 			if err != nil {
 				return scan, err
@@ -276,14 +277,14 @@ func (s *Store) Scan(jobs []Job) (Scan, error) {
 }
 
 // checkBaseline returns an error if the baseline of a single run isn't there: it would be trained again, and find other
-// hyperparameters. Another campaign's run must have those of its baseline; [Store.check] has seen to it for others.
-func (s *Store) checkBaseline(j Job, scan Scan) error {
+// hyperparameters. Another campaign's run must have those of its baseline; [Store.check] has seen to it for this one's
+// own.
+func (s *Store) checkBaseline(j Job, scan Scan, own bool) error {
 	b, ok := scan.Finished[j.Of(Baseline)]
-	_, missing := os.Lstat(s.runDir(j))
 	switch r := s.had[j]; {
-	case missing == nil && !ok:
+	case own && !ok:
 		return fmt.Errorf("%w: the run in %s has lost its baseline; bring back %s, or move this one away too", ErrOther, s.runDir(j), j.Of(Baseline).Name())
-	case missing == nil:
+	case own:
 	case !ok:
 		return fmt.Errorf("%w: the table of results has the run %s, and not its baseline", ErrOther, j.Name())
 	case r.NoiseMultiplier != b.NoiseMultiplier || r.SamplingRate != b.SamplingRate || r.TunedLearningRate != b.TunedLearningRate:

@@ -120,7 +120,7 @@ func TestRunsThatAreThere(t *testing.T) {
 		}
 	}
 
-	// Any of them may be another campaign's. They stay with this one, whoever opens it.
+	// All results may come from another campaign. The folder keeps them, however it is opened.
 	dir := t.TempDir()
 	d.Have = all
 	if err := open(t, dir, d).Close(); err != nil {

@@ -1,9 +1,7 @@
 package paper
 
 import (
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/dptrain/dptrain/cmd/internal/figure"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
@@ -36,7 +34,8 @@ func (f Figure) columns() []column {
 
 // draw returns a figure that needs runs. Cells without a result leave gaps. Its CSV file has a row for each run.
 func (r *results) draw(f Figure) figure.Figure {
-	c := figure.Comparison{Accountings: r.Accountings, Columns: 2, Small: f.Detailed, Apart: 3, Numbers: campaign.Table(r.runs(f, r.Datasets...))}
+	others := len(campaign.Methods()) - 1 // but single runs
+	c := figure.Comparison{Accountings: r.Accountings, Columns: 2, Small: f.Detailed, Apart: others, Numbers: campaign.Table(r.runs(f))}
 	for _, m := range campaign.Methods() {
 		c.Methods = append(c.Methods, m.String())
 	}
@@ -79,14 +78,6 @@ func (r *results) series(f Figure, dataset string, c column) []figure.Series {
 		}
 	}
 	return all
-}
-
-// number prints all digits of a number, and nothing for NaN.
-func number(v float64) string {
-	if math.IsNaN(v) {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // DatasetName returns a data set's name as the paper writes it.

@@ -48,7 +48,7 @@ func (r *results) facts(in Input) []fact {
 		names = append(names, DatasetName(d))
 	}
 	for _, e := range r.Epsilons {
-		epsilons = append(epsilons, number(e))
+		epsilons = append(epsilons, fmt.Sprint(e))
 	}
 	most := ""
 	if len(r.missing(in.Figures)) > 0 {

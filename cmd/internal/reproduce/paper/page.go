@@ -54,7 +54,7 @@ type pageFigure struct {
 func newPage(in Input, r *results, drawn []drawnFigure) page {
 	p := page{Quick: in.Quick, Seeded: in.Seed != nil, Program: in.Program, Runs: len(r.all), Facts: r.facts(in), Missing: r.missing(in.Figures), Differs: differs(r.Accountings)}
 	for _, d := range drawn {
-		if d.joint != "" {
+		if d.single {
 			last := &p.Figures[len(p.Figures)-1]
 			last.Others = append(last.Others, d.Label)
 			continue
@@ -65,7 +65,7 @@ func newPage(in Input, r *results, drawn []drawnFigure) page {
 			out.Columned = fmt.Sprintf("small of-%d", len(d.columns()))
 		}
 		if d.Trains() {
-			out.Runs = fmt.Sprintf("%s of %s runs.", release.Grouped(len(r.runs(d.Figure, r.Datasets...))), release.Grouped(len(d.Jobs(r.Selection))))
+			out.Runs = fmt.Sprintf("%s of %s runs.", release.Grouped(len(r.runs(d.Figure))), release.Grouped(len(d.Jobs(r.Selection))))
 			p.Lacks = p.Lacks || len(r.all) == 0
 		}
 		p.Figures = append(p.Figures, out)

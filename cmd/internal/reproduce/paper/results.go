@@ -49,10 +49,10 @@ func (r *results) of(c campaign.Cell, q quantity) sample {
 	return s
 }
 
-// runs returns the results of the cells of a figure on some data sets.
-func (r *results) runs(f Figure, datasets ...string) []campaign.Result {
+// runs returns the results of a figure's cells.
+func (r *results) runs(f Figure) []campaign.Result {
 	var all []campaign.Result
-	for _, c := range r.cells(f, datasets...) {
+	for _, c := range r.cells(f, r.Datasets...) {
 		all = append(all, r.byCell[c]...)
 	}
 	return all

@@ -115,7 +115,7 @@ func (r *results) drawAll(in Input) (drawn []drawnFigure, err error) {
 		for _, accounting := range r.Accountings {
 			one, by := *r, f
 			one.Accountings, by.Label = []string{accounting}, f.Label+"_"+accounting
-			drawn = append(drawn, drawnFigure{by, f.Label, one.draw(f)})
+			drawn = append(drawn, drawnFigure{by, true, one.draw(f)})
 		}
 	}
 	return drawn, nil
@@ -124,7 +124,7 @@ func (r *results) drawAll(in Input) (drawn []drawnFigure, err error) {
 // drawnFigure is a figure of the paper with its picture.
 type drawnFigure struct {
 	Figure
-	joint   string // the label of the figure by all accountings; empty for that one
+	single  bool // by one accounting, after the figure by all of them
 	picture figure.Figure
 }
 
