@@ -3,7 +3,9 @@ package compile
 import (
 	"fmt"
 	"hash/fnv"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
@@ -116,12 +118,15 @@ func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 			return changed(n)
 		}
 		if n.Value() != nil {
-			return fmt.Errorf("node %q holds a value but is neither input nor parameter; list it as a parameter to train it, or make it by gorgonia.NewConstant if it shall stay as it is", graph.Label(n))
+			return fmt.Errorf("node %q holds a value but is neither input nor parameter; list it as a parameter to train it, or make it by gorgonia.NewConstant(value, gorgonia.In(graph), gorgonia.WithName(name)) to keep it as it is", graph.Label(n))
 		}
 		return fmt.Errorf("node %q has no value bound and is neither input nor parameter; list it", graph.Label(n))
 	}
 	switch kind := graph.Kind(op); kind {
 	case "constantScalar", "constantTensor":
+		if s := graph.Name(n); s == fmt.Sprint(n.Value()) && (strings.Contains(s, " ... ") || strings.Contains(s, "\n.\n")) {
+			return fmt.Errorf("a constant of shape %v has no name: Gorgonia takes two that it prints alike, of more than eight rows or columns, for one; give each a name of its own by gorgonia.WithName", n.Shape())
+		}
 		return checkBound(n)
 	case "":
 		return refused(n)
@@ -147,7 +152,7 @@ func checkBound(n *gorgonia.Node) error {
 		return nil // rules report other types
 	}
 	for _, v := range values {
-		if v-v != 0 { // NaN or infinite
+		if v-v != 0 && (n.Op() == nil || !math.IsInf(float64(v), -1)) { // NaN or infinite; constants may mask by -Inf
 			return fmt.Errorf("node %q is bound to a value that isn't finite in single precision", graph.Label(n))
 		}
 	}

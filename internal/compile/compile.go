@@ -199,7 +199,11 @@ func (t *tracer) compile(src Source) error {
 		}
 	}
 	if len(ends) == 0 {
-		return fmt.Errorf("%w: cost %q doesn't depend on any parameter", ErrSource, graph.Label(src.Cost))
+		hint := ""
+		if t.batch == 1 {
+			hint = "; if it compares samples, a graph for a batch of two or more shows where"
+		}
+		return fmt.Errorf("%w: cost %q doesn't depend on any parameter%s", ErrSource, graph.Label(src.Cost), hint)
 	}
 	p.Forward = normalized(p, needed(t.code, ends), ends)
 	r := &reverser{tracer: t, grads: map[ID]ID{}, uses: map[ID]int{}, g: map[ID]ID{}, held: map[ID]ID{}, stacks: map[use]*stack{}}

@@ -131,6 +131,9 @@ func (t *tracer) elementwise(n *gorgonia.Node, f Func, a, b traced) (traced, err
 	}
 	out.divided = false
 	out.id = t.emit(n, out.shape, Instruction{Op: Binary, Func: f, In: ids[:]})
+	if ids[0] == ids[1] && (f == Sub || f == Div) {
+		delete(t.needs, out.id) // it is 0 or 1
+	}
 	return out, nil
 }
 

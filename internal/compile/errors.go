@@ -46,7 +46,7 @@ func (e *RefusedError) Unwrap() error { return ErrSource }
 
 // mixes returns a [*MixError].
 func mixes(n *gorgonia.Node, why string) error {
-	return &MixError{Op: graph.Operation(n), Node: n.Name(), Why: why}
+	return &MixError{Op: graph.Operation(n), Node: graph.Label(n), Why: why}
 }
 
 // refuse returns a [*RefusedError].

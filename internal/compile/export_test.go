@@ -19,82 +19,51 @@ type Operation struct {
 
 // Operations returns the operations that dptrain has rules for, and those that it refuses.
 func Operations() []Operation {
-	out := slices.Concat(unaryOperations(), binaryOperations(), supported)
+	out := slices.Concat(functionsOf("elemUnaryOp", Abs, unaryEnd), functionsOf("elemBinOp", Add, Ne+1), supported)
 	for _, r := range refusals {
-		out = append(out, Operation{Kind: r.kind, Operator: r.operator, Made: makers[r.kind], Refused: r.why, Instead: r.instead})
+		out = append(out, Operation{Kind: r.kind, Operator: r.operator, Refused: r.why, Instead: r.instead})
 	}
 	for i, o := range out {
 		_, ruled := rules[o.Kind]
 		constant := o.Kind == "constantScalar" || o.Kind == "constantTensor"
+		out[i].Made = graph.Calls(o.Kind, o.Operator)
 		out[i].Ruled = (ruled || constant) && o.Operator != graph.Outer
 	}
 	return out
 }
 
 var supported = []Operation{
-	{Kind: "constantScalar", Made: "NewConstant"},
-	{Kind: "constantTensor", Made: "NewConstant"},
-	{Kind: "Iop", Made: "ApplyOp(Iop{}, …)"},
-	{Kind: "linAlgBinOp", Operator: "matrix product", Made: "Mul, Conv2d"},
-	{Kind: "linAlgBinOp", Operator: "matrix times vector", Made: "Mul"},
-	{Kind: "linAlgBinOp", Operator: "dot product", Made: "Mul"},
-	{Kind: "linAlgBinOp", Operator: "batched matrix product", Made: "BatchedMatMul"},
-	{Kind: "sumOp", Made: "Sum, Mean, Norm"},
-	{Kind: "maxOp", Made: "Max"},
-	{Kind: "sizeOp", Made: "SizeOf, Mean, Broadcast…"},
-	{Kind: "repeatOp", Made: "Broadcast…", Limits: "of an axis of length one"},
-	{Kind: "reshapeOp", Made: "Reshape, Ravel"},
-	{Kind: "transposeOp", Made: "Transpose, Conv2d"},
-	{Kind: "sliceOp", Made: "Slice, Unconcat"},
-	{Kind: "concatOp", Made: "Concat"},
-	{Kind: "softmaxOp", Made: "SoftMax, LogSoftMax"},
-	{Kind: "im2colOp", Made: "Im2Col, Conv2d"},
-	{Kind: "maxPoolOp", Made: "MaxPool2D, MaxPool1D", Limits: "with the same padding on both sides"},
-	{Kind: "globalAveragePoolOp", Made: "GlobalAveragePool2D"},
-	{Kind: "upsampleOp", Made: "Upsample2D"},
-	{Kind: "byIndicesOp", Made: "ByIndices", Limits: "by an input of integers, of the rows of a table that is the same for all samples"},
-	{Kind: "minBetween", Made: "MinBetween"},
-	{Kind: "maxBetween", Made: "MaxBetween"},
-	{Kind: "dropoutOp", Made: "Dropout", Limits: "with draws from the run's key, and off in prediction"},
-	{Kind: "GroupNormOp", Made: "GroupNorm"},
+	{Kind: "constantScalar"},
+	{Kind: "constantTensor"},
+	{Kind: "Iop"},
+	{Kind: "linAlgBinOp", Operator: "matrix product"},
+	{Kind: "linAlgBinOp", Operator: "matrix times vector"},
+	{Kind: "linAlgBinOp", Operator: "dot product"},
+	{Kind: "linAlgBinOp", Operator: "batched matrix product"},
+	{Kind: "sumOp"},
+	{Kind: "maxOp"},
+	{Kind: "sizeOp"},
+	{Kind: "repeatOp", Limits: "of an axis of length one"},
+	{Kind: "reshapeOp"},
+	{Kind: "transposeOp"},
+	{Kind: "sliceOp"},
+	{Kind: "concatOp"},
+	{Kind: "softmaxOp"},
+	{Kind: "im2colOp"},
+	{Kind: "maxPoolOp", Limits: "with the same padding on both sides"},
+	{Kind: "globalAveragePoolOp"},
+	{Kind: "upsampleOp"},
+	{Kind: "byIndicesOp", Limits: "by an input of integers, of the rows of a table that is the same for all samples"},
+	{Kind: "minBetween"},
+	{Kind: "maxBetween"},
+	{Kind: "dropoutOp", Limits: "with draws from the run's key, and off in prediction"},
+	{Kind: "GroupNormOp"},
 }
 
-// makers has the functions of Gorgonia that make refused operations.
-var makers = map[string]string{
-	"linAlgBinOp": "OuterProd",
-	"tensordotOp": "Tensordot",
-	"atOp":        "At",
-	"sparsemaxOp": "Sparsemax",
-	"avgPoolOp":   "AveragePool2D, AveragePool1D",
-	"dtConvOp":    "ConvType",
-	"diagFlatOp":  "DiagFlat",
-	"randomOp":    "UniformRandomNode, GaussianRandomNode, BinomialRandomNode",
-	"BatchNormOp": "BatchNorm",
-	"ctcLossOp":   "CTCLoss",
-	"yoloOp":      "YOLOv3",
-}
-
-func unaryOperations() []Operation {
-	made := map[Func]string{
-		Abs: "Abs", Sign: "Sign", Ceil: "Ceil", Floor: "Floor", Sin: "Sin", Cos: "Cos", Exp: "Exp", Ln: "Log", Log2: "Log2",
-		Neg: "Neg", SquareOf: "Square", Sqrt: "Sqrt", Inverse: "Inverse", InverseSqrt: "InverseSqrt", Cube: "Cube",
-		Tanh: "Tanh", Sigmoid: "Sigmoid", Log1p: "Log1p", Expm1: "Expm1", Softplus: "Softplus",
-	}
-	var out []Operation
-	for f := Abs; f < unaryEnd; f++ {
-		out = append(out, Operation{Kind: "elemUnaryOp", Operator: f.String(), Made: made[f]})
-	}
-	return out
-}
-
-func binaryOperations() []Operation {
-	made := map[Func]string{
-		Add: "Add, BroadcastAdd", Sub: "Sub, BroadcastSub", Mul: "HadamardProd, Mul, BroadcastHadamardProd",
-		Div: "HadamardDiv, Div, BroadcastHadamardDiv", Pow: "Pow, BroadcastPow", Lt: "Lt", Gt: "Gt", Lte: "Lte", Gte: "Gte", Eq: "Eq", Ne: "Ne",
-	}
-	var out []Operation
-	for f := Add; f <= Ne; f++ {
-		out = append(out, Operation{Kind: "elemBinOp", Operator: f.String(), Made: made[f]})
+// functionsOf returns the operations of a kind with several functions, from, …, to-1.
+func functionsOf(kind string, from, to Func) (out []Operation) {
+	for f := from; f < to; f++ {
+		out = append(out, Operation{Kind: kind, Operator: f.String()})
 	}
 	return out
 }

@@ -20,7 +20,7 @@ func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 			v.id = t.whole(n, v)
 			view = ViewOf(to)
 		}
-		v.view, v.shape = view, to
+		v.view, v.shape, v.repeats = view, to, v.repeats && len(to) > 0 && to[0]%t.batch == 0
 		return v, nil
 	case batched:
 		per, folded, err := t.perSample(n, to)
@@ -63,6 +63,7 @@ func transpose(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	switch v.class {
 	case shared:
 		v.view, v.shape = v.view.permuted(pattern), permuted(v.shape, pattern)
+		v.repeats = v.repeats && pattern[0] == 0
 		return v, nil
 	case batched:
 		if len(pattern) == 0 || pattern[0] != 0 {
@@ -147,12 +148,15 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 			return traced{}, refuse(n, "it repeats the batch axis", perBatchAxis)
 		}
 		v.view = v.view.repeated(axis, to[along])
-		v.shape, v.square, v.norms = v.view.Shape, 0, nil
+		v.shape, v.square, v.norms, v.repeats = v.view.Shape, 0, nil, v.repeats && along > 0
 		return v, nil
 	}
 	axis, ofBatch := v.axis(along)
-	if ofBatch {
+	switch {
+	case ofBatch:
 		return traced{}, refuse(n, "it repeats the batch axis", perBatchAxis)
+	case to[along] == 1:
+		return v, nil
 	}
 	out, view := v, ViewOf(v.shape).repeated(axis, to[along])
 	out.shape = view.Shape
@@ -173,7 +177,7 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, refuse(n, shortened, "a range whose length is a multiple of its step")
 	}
 	if v.class == shared {
-		out := traced{class: shared, id: v.id}
+		out := traced{class: shared, id: v.id, repeats: v.repeats && along > 0}
 		out.view = v.view.sliced(along, s.Start(), length, step)
 		if out.shape = graph.Shape(n); len(out.shape) < len(v.shape) {
 			out.view = out.view.without(along)

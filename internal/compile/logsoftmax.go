@@ -10,9 +10,9 @@ import (
 
 // checkLogSoftmax refuses graphs in which a log softmax may have been meant as a softmax. Gorgonia's Log of a softmax
 // (v0.9.18) turns the softmax itself into its logarithm: every other use of it, earlier or later, then reads the
-// logarithm, and nothing in the graph shows it. So a log softmax may have one use besides its own Exp, and that use
-// must make sense for log probabilities only, and be linear in them. A graph that drops the logarithm looks like a
-// graph that uses it.
+// logarithm, and nothing in the graph shows it. So each use of a log softmax must be linear in it. Uses that no softmax
+// has, see [evident], may be any number, and other ones one: that of a cross-entropy. A graph that drops the logarithm
+// looks like a graph that uses it.
 func checkLogSoftmax(src Source) error {
 	order := graph.Order(gorgonia.Nodes{src.Cost, src.Output})
 	users := map[*gorgonia.Node][]*gorgonia.Node{}
@@ -35,9 +35,9 @@ func checkLogSoftmax(src Source) error {
 		var use *gorgonia.Node
 		for _, u := range users[n] {
 			switch {
-			case isExp(u):
+			case isExp(u), graph.Kind(u.Op()) == "sizeOp", evident(u, n, graph.SoftmaxAxis(n), users):
 			case use != nil || !weighed(u, n, users):
-				return fmt.Errorf("node %q takes a log softmax where a softmax may be meant: Gorgonia turns the one into the other when Log is taken of it, as BinaryXent does; use LogSoftMax for the logarithm, once, and Exp of it for the softmax", graph.Label(u))
+				return fmt.Errorf("node %q takes a log softmax where a softmax may be meant: Gorgonia turns the one into the other when Log is taken of it, as BinaryXent does; use LogSoftMax for the logarithm, multiplied once, by the sum of all weights, and Exp of it for the softmax", graph.Label(u))
 			default:
 				use = u
 			}
@@ -51,7 +51,7 @@ func isLogSoftmax(n *gorgonia.Node) bool {
 }
 
 func isExp(n *gorgonia.Node) bool {
-	return graph.Kind(n.Op()) == "elemUnaryOp" && graph.Operator(n.Op()) == Exp.String()
+	return n.Op() != nil && graph.Kind(n.Op()) == "elemUnaryOp" && graph.Operator(n.Op()) == Exp.String()
 }
 
 // weighed reports whether n uses the log softmax l as log probabilities: n adds them up or multiplies them by factors
@@ -61,7 +61,7 @@ func weighed(n, l *gorgonia.Node, users map[*gorgonia.Node][]*gorgonia.Node) boo
 		return !slices.ContainsFunc(users[n], func(u *gorgonia.Node) bool { return !weighed(u, l, users) })
 	}
 	switch graph.Kind(n.Op()) {
-	case "sumOp":
+	case "sumOp", "sizeOp":
 		return true
 	case "sliceOp", "reshapeOp", "transposeOp", "repeatOp", "Iop":
 		return passes()
@@ -78,6 +78,35 @@ func weighed(n, l *gorgonia.Node, users map[*gorgonia.Node][]*gorgonia.Node) boo
 		}
 	}
 	return false
+}
+
+// evident reports whether n uses the log softmax l in a way that makes no sense for a softmax: n adds it up along the
+// axis on which softmaxes sum to 1, as label smoothing does, or multiplies it by its own Exp, as an entropy does. axis
+// is that axis of n's operand.
+func evident(n, l *gorgonia.Node, axis int, users map[*gorgonia.Node][]*gorgonia.Node) bool {
+	below := graph.Children(n)
+	switch kind, operator := graph.Kind(n.Op()), graph.Operator(n.Op()); {
+	case kind == "sumOp":
+		return slices.Contains(graph.FieldsOf(n.Op()).Ints("along"), axis)
+	case kind == "elemBinOp" && operator == Mul.String():
+		return slices.ContainsFunc(below, func(c *gorgonia.Node) bool { return isExp(c) && graph.Children(c)[0] == l })
+	case kind == "elemBinOp" && (operator == Add.String() || operator == Sub.String()):
+		if !apart(n, l) {
+			return false
+		}
+	case kind == "elemUnaryOp" && operator == Neg.String():
+	case kind == "reshapeOp": // of the leading axes
+		from, to := graph.Shape(below[0]), graph.Shape(n)
+		if axis != len(from)-1 || to[len(to)-1] != from[axis] {
+			return false
+		}
+		axis = len(to) - 1
+	default:
+		return false
+	}
+	return !slices.ContainsFunc(users[n], func(u *gorgonia.Node) bool {
+		return graph.Kind(u.Op()) != "sizeOp" && !evident(u, l, axis, users)
+	})
 }
 
 // apart reports whether at most one operand of n depends on l, other than through l's Exp.

@@ -46,6 +46,15 @@ func TestChangedSoftmaxIsRefused(t *testing.T) {
 			must(gorgonia.Log(p))
 			return c
 		},
+		// The second softmax may be meant, as in a cost by classes beside a cross-entropy.
+		"two weights": func(p, y *gorgonia.Node) *gorgonia.Node {
+			l := must(gorgonia.Log(p))
+			return must(gorgonia.Add(sum(gorgonia.HadamardProd(y, l)), sum(gorgonia.HadamardProd(must(gorgonia.Square(y)), p))))
+		},
+		"added to a product with its Exp": func(p, y *gorgonia.Node) *gorgonia.Node {
+			l := must(gorgonia.Log(p))
+			return sum(gorgonia.Add(must(gorgonia.HadamardProd(y, l)), must(gorgonia.HadamardProd(must(gorgonia.Sub(l, y)), must(gorgonia.Add(l, y))))))
+		},
 		"the same behind a sign": func(p, _ *gorgonia.Node) *gorgonia.Node {
 			c := sum(gorgonia.Square(must(gorgonia.Neg(p))))
 			must(gorgonia.Log(p))
@@ -64,6 +73,15 @@ func TestChangedSoftmaxIsRefused(t *testing.T) {
 		"entropy by Exp": func(p, _ *gorgonia.Node) *gorgonia.Node {
 			l := must(gorgonia.Log(p))
 			return sum(gorgonia.HadamardProd(must(gorgonia.Exp(l)), l))
+		},
+		"smoothed labels, behind signs and shapes": func(p, y *gorgonia.Node) *gorgonia.Node {
+			l := must(gorgonia.Log(p))
+			smooth := must(gorgonia.Mean(must(gorgonia.Reshape(must(gorgonia.Neg(l)), tensor.Shape{4, 1, 3})), 2))
+			return must(gorgonia.Sub(sum(smooth, nil), sum(gorgonia.HadamardProd(y, l))))
+		},
+		"divergence from another softmax": func(p, y *gorgonia.Node) *gorgonia.Node {
+			l := must(gorgonia.Log(p))
+			return must(gorgonia.Sub(sum(gorgonia.HadamardProd(must(gorgonia.Exp(l)), must(gorgonia.Sub(l, y)))), sum(gorgonia.HadamardProd(y, l))))
 		},
 		"a softmax alone": func(p, y *gorgonia.Node) *gorgonia.Node {
 			return sum(gorgonia.Square(must(gorgonia.Sub(p, y))))
@@ -116,7 +134,7 @@ func TestDigests(t *testing.T) {
 		return of(tensor.Float32, false, func(x, _, v, _ *gorgonia.Node) *gorgonia.Node {
 			c := make([]float32, 3*900)
 			c[1234] = middle
-			wide := must(gorgonia.Mul(must(gorgonia.Mul(x, v)), gorgonia.NewConstant(tensor.New(tensor.WithShape(3, 900), tensor.WithBacking(c)))))
+			wide := must(gorgonia.Mul(must(gorgonia.Mul(x, v)), gorgonia.NewConstant(tensor.New(tensor.WithShape(3, 900), tensor.WithBacking(c)), gorgonia.WithName("c"))))
 			return must(gorgonia.Sum(wide))
 		})
 	}

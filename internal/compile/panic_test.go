@@ -59,14 +59,14 @@ func TestImpossibleGraphs(t *testing.T) {
 			// Gorgonia infers a shape for the product of a 3×5 matrix and a vector of three, and fails to compute it.
 			h := g.Do(gorgonia.Reshape(g.Do(gorgonia.Mul(g.In("x", 4), g.Param("w", 4, 15))), tensor.Shape{3 * g.Batch, 5}))
 			return g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Mul(h, g.Param("v", 3*g.Batch))))))
-		}, "A"},
+		}, "Mul(Reshape"},
 		"element": {func(g g) (compile.Source, error) {
 			return g.Done(nil, g.Do(gorgonia.At(g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 2))), 7, 7)))
-		}, "atOp"},
+		}, "operation At"},
 		"contraction": {func(g g) (compile.Source, error) {
 			x := g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 2)))
 			return g.Squares(g.Do(gorgonia.Tensordot([]int{1}, []int{0}, x, g.Param("v", 2, 3))))
-		}, "tensordotOp"},
+		}, "Tensordot"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, batch := range []int{1, 4} {

@@ -58,6 +58,7 @@ func multiply(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 
 // row and column return a vector as a matrix of one row or one column.
 func row(v traced) traced {
+	v.repeats = false
 	v.shape, v.view = []int{1, v.view.Size()}, v.view.times(1)
 	return v
 }
@@ -165,6 +166,7 @@ func (t *tracer) sharedProduct(n *gorgonia.Node, a, b traced, transA, transB boo
 	out := t.derive(n, shape, Instruction{
 		Op: Product, In: []ID{t.whole(n, a), t.whole(n, b)}, Groups: 1, Rows: a.shape[0], K: a.shape[1], N: b.shape[1],
 	})
+	out.repeats = a.repeats && !transA
 	t.factors[out.id] = factored{a, b, t.factorsOf(a) + t.factorsOf(b)}
 	return out, nil
 }

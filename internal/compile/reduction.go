@@ -55,7 +55,10 @@ func (t *tracer) sumOwn(n *gorgonia.Node, v traced, axes []int) (traced, error) 
 		return traced{}, err
 	}
 	view, _ := summing(v.shape, axes)
-	out := traced{class: batched, shape: per, folded: folded, divided: v.divided}
+	out := traced{class: batched, id: v.id, shape: per, folded: folded, divided: v.divided}
+	if product(per) == product(v.shape) { // of axes of length one
+		return out, nil
+	}
 	out.id = t.emit(n, per, Instruction{Op: Scatter, In: []ID{v.id}, View: view})
 	return out, nil
 }
@@ -131,6 +134,9 @@ func softmax(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	}
 	k := v.shape[own]
 	out.id = t.emit(n, out.shape, Instruction{Op: op, In: []ID{out.id}, Rows: product(v.shape) / k, K: k})
+	if k == 1 { // the same whatever its operand, as a loss between samples is at a batch of one
+		delete(t.needs, out.id)
+	}
 	if back != nil {
 		out = t.permute(n, out, back)
 	}

@@ -62,11 +62,6 @@ func images(g *enginetest.G) node {
 	return g.Do(gorgonia.Reshape(hidden(g, 32), tensor.Shape{g.Batch, 2, 4, 4}))
 }
 
-// turned returns images whose first axis counts channels of samples instead of samples.
-func turned(g *enginetest.G) node {
-	return g.Do(gorgonia.Reshape(images(g), tensor.Shape{2 * g.Batch, 1, 4, 4}))
-}
-
 // overBatch returns the sum over the batch alone of features, which has one row.
 func overBatch(g *enginetest.G, features int) node {
 	return g.Do(gorgonia.Reshape(g.Do(gorgonia.Sum(hidden(g, features), 0)), tensor.Shape{1, features}))
@@ -76,6 +71,11 @@ func overBatch(g *enginetest.G, features int) node {
 func repeated(g *enginetest.G, features int) node {
 	_, p, err := gorgonia.Broadcast(hidden(g, features), g.Param("p", 1, features), gorgonia.NewBroadcastPattern(nil, []byte{0}))
 	return g.Do(p, err)
+}
+
+// constant returns a constant of the graph, with a name.
+func constant(g *enginetest.G, name string, values []float32, shape ...int) node {
+	return gorgonia.NewConstant(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(values)), gorgonia.In(g.Graph), gorgonia.WithName(name))
 }
 
 // vector returns one number for each sample, in one axis.
@@ -267,6 +267,25 @@ var refusals = map[string]refusal{
 	"a parameter for each place in the batch": {want: perPlace, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Add(g.In("x", 3), g.Param("b", g.Batch, 3)))
 	})},
+	"constants that differ along the batch": {want: perPlace, build: squared(func(g *enginetest.G) node {
+		return g.Do(gorgonia.Add(hidden(g, 2), constant(g, "c", []float32{1, 2, 1, 2, 1, 2, 1, 3}, g.Batch, 2)))
+	})},
+	"constants along the batch turned away from it": {want: perPlace, build: squared(func(g *enginetest.G) node {
+		c := constant(g, "c", []float32{1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}, g.Batch, 4)
+		return g.Do(gorgonia.Add(hidden(g, 4), g.Do(gorgonia.Transpose(c))))
+	})},
+	"a parameter added to constants along the batch": {want: perPlace, build: squared(func(g *enginetest.G) node {
+		c := constant(g, "c", make([]float32, 2*g.Batch), g.Batch, 2)
+		return g.Do(gorgonia.Add(hidden(g, 2), g.Do(gorgonia.Add(c, g.Param("p", g.Batch, 2)))))
+	})},
+	"constants along the batch, multiplied across it": {want: perPlace, build: squared(func(g *enginetest.G) node {
+		c := constant(g, "c", make([]float32, 4*g.Batch), g.Batch, 4)
+		return g.Do(gorgonia.Add(hidden(g, 4), g.Do(gorgonia.Mul(g.Param("p", 4, g.Batch), c))))
+	})},
+	"some of the constants along the batch": {want: perPlace, build: squared(func(g *enginetest.G) node {
+		c := constant(g, "c", []float32{1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}, 4*g.Batch, 1)
+		return g.Do(gorgonia.Add(hidden(g, 1), g.Do(gorgonia.Slice(c, gorgonia.S(1, 1+g.Batch)))))
+	})},
 	"a parameter for each place, joined": {want: perPlace, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Concat(1, g.In("x", 3), g.Param("b", g.Batch, 3)))
 	})},
@@ -342,9 +361,9 @@ var refusals = map[string]refusal{
 	"a product of parameters that doesn't fit": {want: dontFit, fails: true, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Mul(g.In("x", 5), g.Do(gorgonia.Mul(g.Param("p", 3, 5), g.Param("q", 3)))))
 	})},
-	"channels as samples": {want: notImages, build: squared(func(g *enginetest.G) node { return g.Do(gorgonia.Upsample2D(turned(g), 2)) })},
-	"channels as samples, pooled": {want: notImages, build: squared(func(g *enginetest.G) node {
-		return g.Do(gorgonia.MaxPool2D(turned(g), tensor.Shape{2, 2}, []int{0, 0}, []int{2, 2}))
+	"rows as images": {want: notImages, fails: true, build: squared(func(g *enginetest.G) node {
+		h := g.Do(gorgonia.Reshape(hidden(g, 12), tensor.Shape{g.Batch, 3, 4}))
+		return g.Do(gorgonia.GroupNorm(h, g.Param("s", 1, 3, 1), g.Param("b", 1, 3, 1), 1, 3, 1e-5))
 	})},
 	"groups of different sizes": {want: "2 channels aren't 3 groups of one size", fails: true, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.GroupNorm(images(g), g.Param("s", 1, 2, 1, 1), g.Param("b", 1, 2, 1, 1), 3, 2, 1e-5))

@@ -43,7 +43,7 @@ func (t *tracer) derive(n *gorgonia.Node, shape []int, in Instruction) traced {
 // deriveLike derives a value of the shape of v, repeated along the batch as v is.
 func (t *tracer) deriveLike(n *gorgonia.Node, v traced, in Instruction) traced {
 	out := t.derive(n, v.shape, in)
-	out.overBatch, out.folded = v.overBatch, v.folded
+	out.overBatch, out.folded, out.repeats = v.overBatch, v.folded, v.repeats
 	return out
 }
 
@@ -56,13 +56,17 @@ func (t *tracer) whole(n *gorgonia.Node, v traced) ID {
 }
 
 // alongBatch returns a shared value as one that is repeated along the batch, for use beside a batched value. A number
-// is repeated along every axis. At a batch of one, a first axis of length one is the batch axis, and a folded operand
-// has no other batch axis.
+// is repeated along every axis, and a constant that repeats along the batch has one sample's values. At a batch of one,
+// a first axis of length one is the batch axis, and a folded operand has no other batch axis.
 func (t *tracer) alongBatch(n *gorgonia.Node, v traced, folded bool) (traced, error) {
 	switch {
 	case v.overBatch, len(v.shape) == 0:
-	case !folded && t.batch == 1 && v.shape[0] == 1:
-		v.shape, v.view = v.shape[1:], v.view.without(0)
+	case !folded && t.batch == 1 && v.shape[0] == 1, !folded && v.repeats && v.shape[0] == t.batch:
+		v.view = v.view.sliced(0, 0, 1, 1).without(0)
+		v.shape = v.view.Shape
+	case folded && v.repeats && v.shape[0] > t.batch:
+		v.view = v.view.sliced(0, 0, v.shape[0]/t.batch, 1)
+		v.shape = v.view.Shape
 	default:
 		return v, refuse(n, "it gives each place in the batch a parameter, or a constant, of its own", perBatchAxis)
 	}
@@ -124,6 +128,7 @@ func (t *tracer) sharedArithmetic(n *gorgonia.Node, f Func, a, b traced) (traced
 		ids[i] = t.whole(n, traced{id: v.id, shape: out.shape, view: view})
 	}
 	result := t.deriveLike(n, out, Instruction{Op: Binary, Func: f, In: ids[:]})
+	result.repeats = (a.repeats || len(a.shape) == 0) && (b.repeats || len(b.shape) == 0)
 	p := t.prog.Values[a.id]
 	switch {
 	case f == Mul && a.id == b.id && p.Kind == Param && a.view.rearranges(p.Size) && equalViews(a.view, b.view):

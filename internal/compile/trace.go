@@ -30,6 +30,10 @@ type traced struct {
 	folded  bool
 	divided bool
 
+	// shared: along its first axis the node repeats the same values for each sample of the graph's batch, as a state of
+	// zeros does, and isn't repeated by a Broadcast….
+	repeats bool
+
 	// shared: square is 1 + the parameter whose elements it squares, each once, or 0.
 	square int
 
@@ -228,12 +232,22 @@ func (t *tracer) constant(n *gorgonia.Node) (traced, error) {
 	if err != nil {
 		return traced{}, refuse(n, "it holds no floating-point numbers", "constants of floating-point numbers, and Slice and Concat to pick by constants")
 	}
+	for i, v := range data {
+		data[i] = max(v, masked)
+	}
 	if n.IsScalar() {
 		return traced{class: scalar, number: float64(data[0]), constant: true}, nil
 	}
-	id := t.value(Value{Name: graph.Label(n), Kind: Const, Shape: graph.Shape(n), Data: data})
-	return traced{class: shared, id: id, shape: graph.Shape(n), view: ViewOf(graph.Shape(n))}, nil
+	shape := graph.Shape(n)
+	id := t.value(Value{Name: graph.Label(n), Kind: Const, Shape: shape, Data: data})
+	each := len(data) / t.batch // values of a sample, if the first axis is the batch's
+	repeats := shape[0]%t.batch == 0 && slices.Equal(data[each:], data[:len(data)-each])
+	return traced{class: shared, id: id, shape: shape, view: ViewOf(shape), repeats: repeats}, nil
 }
+
+// masked stands for -Inf in a constant: a masked score, whose softmax is 0. It is finite, so that scores that are all
+// masked have a softmax too, and the sum or the multiple of several is.
+const masked = -0x1p100
 
 // axis converts an axis of a batched node to one of its per-sample shape. Axis 0 is the batch's; in a folded node it is
 // the per-sample shape's first too.

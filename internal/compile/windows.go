@@ -97,64 +97,81 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 // unroll lowers an Im2Col outside [convolution]'s pattern, as Conv2d makes it for unusual filters or images: positions
 // and elements of a window are strides of the image, or of a copy with zeros around it.
 func unroll(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	v, err := t.images(n, in[0])
+	v, count, err := t.images(n, in[0])
 	if err != nil {
 		return traced{}, err
 	}
 	f := graph.FieldsOf(n.Op())
 	id, c, h, w := v.id, v.shape[0], v.shape[1], v.shape[2]
 	if padH, padW := f.Int("padH"), f.Int("padW"); padH > 0 || padW > 0 {
-		padded := []int{c, h + 2*padH, w + 2*padW}
+		padded := []int{count * c, h + 2*padH, w + 2*padW}
 		into := ViewOf(padded)
-		into.Shape, into.Offset = []int{c, h, w}, padH*padded[2]+padW
+		into.Shape, into.Offset = []int{count * c, h, w}, padH*padded[2]+padW
 		id = t.emit(n, padded, Instruction{Op: Scatter, In: []ID{id}, View: into})
 		h, w = padded[1], padded[2]
 	}
-	shape := graph.Shape(n) // samples, rows and columns of positions, elements
+	out, shape := stacked(n, v, count) // rows and columns of positions, elements
 	kh, kw, dh, dw := f.Int("h"), f.Int("w"), f.Int("dilationH"), f.Int("dilationW")
-	view := View{Shape: []int{shape[1], shape[2], c, kh, kw}, Strides: []int{f.Int("strideH") * w, f.Int("strideW"), h * w, dh * w, dw}}
-	out := traced{class: batched, shape: shape[1:]}
+	view := View{
+		Shape:   []int{count, shape[0], shape[1], c, kh, kw},
+		Strides: []int{c * h * w, f.Int("strideH") * w, f.Int("strideW"), h * w, dh * w, dw},
+	}
 	out.id = t.emit(n, out.shape, Instruction{Op: Gather, In: []ID{id}, View: view})
 	return out, nil
 }
 
-// images returns an operand as images of samples. It copies a shared operand for each sample.
-func (t *tracer) images(n *gorgonia.Node, v traced) (traced, error) {
-	v, err := t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0]))
-	if err == nil && (v.folded || len(v.shape) != 3) {
+// images returns an operand as images: of each sample one of v.shape, or count of them, folded. It copies a shared
+// operand for each sample.
+func (t *tracer) images(n *gorgonia.Node, v traced) (images traced, count int, err error) {
+	v, err = t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0]))
+	count = 1
+	if err == nil && v.folded {
+		count, v.shape = v.shape[0], v.shape[1:]
+	}
+	if err == nil && len(v.shape) != 3 {
 		err = refuse(n, "its operand isn't an image of each sample", "samples of channels, rows and columns")
 	}
-	return v, err
+	return v, count, err
+}
+
+// stacked returns the result of an operation on images, several of a sample as in its operand, and its shape for one.
+func stacked(n *gorgonia.Node, v traced, count int) (out traced, shape []int) {
+	shape = graph.Shape(n)[1:]
+	out = traced{class: batched, shape: shape, folded: v.folded}
+	if v.folded {
+		out.shape = slices.Concat([]int{count}, shape)
+	}
+	return out, shape
 }
 
 // maxPool lowers max-pooling. The positions of the maxima are a separate value, which the backward pass reads.
 func maxPool(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	v, win, err := t.pool(n, in)
+	v, out, win, err := t.pool(n, in)
 	if err != nil {
 		return traced{}, err
 	}
-	out := traced{class: batched, shape: graph.Shape(n)[1:]}
 	where := t.value(Value{Name: "places of maxima", Kind: Buffer, Type: Int32, Shape: out.shape})
 	out.id = t.emit(n, out.shape, Instruction{Op: MaxPool, In: []ID{v.id}, Where: where, Window: win})
 	return out, nil
 }
 
-// pool returns the operand and the window of a max-pooling operation.
-func (t *tracer) pool(n *gorgonia.Node, in []traced) (traced, *Window, error) {
-	v, err := t.images(n, in[0])
+// pool returns the operand, the result and the window of a max-pooling operation. The channels of several images are
+// the channels of one.
+func (t *tracer) pool(n *gorgonia.Node, in []traced) (v, out traced, win *Window, err error) {
+	v, count, err := t.images(n, in[0])
 	if err != nil {
-		return v, nil, err
+		return v, out, nil, err
 	}
 	f := graph.FieldsOf(n.Op())
-	win := &Window{
-		C: v.shape[0], H: v.shape[1], W: v.shape[2], KH: f.Int("h"), KW: f.Int("w"),
+	win = &Window{
+		C: count * v.shape[0], H: v.shape[1], W: v.shape[2], KH: f.Int("h"), KW: f.Int("w"),
 		PadH: f.Int("padNorth"), PadW: f.Int("padWest"),
 		StrideH: f.Int("strideH"), StrideW: f.Int("strideW"), DilationH: 1, DilationW: 1,
 	}
 	if win.PadH != f.Int("padSouth") || win.PadW != f.Int("padEast") {
-		return v, nil, refuse(n, "its padding differs between sides, which Gorgonia takes for one another", "the same padding on both sides")
+		return v, out, nil, refuse(n, "its padding differs between sides, which Gorgonia takes for one another", "the same padding on both sides")
 	}
-	shape := graph.Shape(n)
-	win.OutC, win.OutH, win.OutW = shape[1], shape[2], shape[3]
-	return v, win, nil
+	out, shape := stacked(n, v, count)
+	win.OutC, win.OutH, win.OutW = count*shape[0], shape[1], shape[2]
+	return v, out, win, nil
 }

@@ -31,8 +31,15 @@ func joined() map[string]Graph {
 			h := values(g, 3, 1)
 			return bend(g, g.Do(gorgonia.Concat(2, h, h)))
 		},
-		"upsampled":          func(g *G) *gorgonia.Node { return g.Do(gorgonia.Upsample2D(values(g, 2, 2, 3), 3)) },
-		"averaged globally":  func(g *G) *gorgonia.Node { return g.Do(gorgonia.GlobalAveragePool2D(bend(g, values(g, 3, 2, 4)))) },
+		"upsampled":         func(g *G) *gorgonia.Node { return g.Do(gorgonia.Upsample2D(values(g, 2, 2, 3), 3)) },
+		"averaged globally": func(g *G) *gorgonia.Node { return g.Do(gorgonia.GlobalAveragePool2D(bend(g, values(g, 3, 2, 4)))) },
+		"several images upsampled": func(g *G) *gorgonia.Node {
+			return g.Do(gorgonia.Upsample2D(g.Do(gorgonia.Reshape(values(g, 12), tensor.Shape{g.Batch * 3, 2, 2, 1})), 2))
+		},
+		"several images averaged globally": func(g *G) *gorgonia.Node {
+			h := g.Do(gorgonia.Reshape(values(g, 36), tensor.Shape{g.Batch * 3, 2, 3, 2}))
+			return g.Do(gorgonia.Reshape(g.Do(gorgonia.GlobalAveragePool2D(bend(g, h))), tensor.Shape{g.Batch, 6}))
+		},
 		"largest of a row":   func(g *G) *gorgonia.Node { return g.Do(gorgonia.Max(values(g, 6), 1)) },
 		"largest of columns": func(g *G) *gorgonia.Node { return g.Do(gorgonia.Max(values(g, 3, 4), 1)) },
 		"largest of outer and inner": func(g *G) *gorgonia.Node {
@@ -176,7 +183,7 @@ func weighed(g *G, n *gorgonia.Node) (compile.Source, error) {
 	for i := range weights {
 		weights[i] = float32(i%7)/3 - 1.1
 	}
-	cost := g.Do(gorgonia.Mul(g.Do(gorgonia.Tanh(flat)), gorgonia.NewConstant(g.value(weights, []int{size, 1}))))
+	cost := g.Do(gorgonia.Mul(g.Do(gorgonia.Tanh(flat)), g.constant("weights", weights, size, 1)))
 	return g.Done(flat, g.Do(gorgonia.Sum(cost)))
 }
 

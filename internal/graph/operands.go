@@ -2,9 +2,7 @@ package graph
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
-	"strings"
 
 	"gorgonia.org/gorgonia"
 )
@@ -65,31 +63,4 @@ func Name(n *gorgonia.Node) string {
 		return f.String()
 	}
 	return ""
-}
-
-// Label names a node in an error, in a few words of one line. Gorgonia's own name of a constant lists all of its
-// values, and a computed node is named after its operation.
-func Label(n *gorgonia.Node) string {
-	const maxLabel = 60
-	s := Name(n)
-	switch {
-	case s != "":
-	case n.Op() == nil:
-		s = "without a name"
-	default:
-		s = n.Name()
-	}
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > maxLabel {
-		s = string(r[:maxLabel]) + "…"
-	}
-	return s
-}
-
-// Operation names a node's operation and its type in an error.
-func Operation(n *gorgonia.Node) string {
-	if n.Op() == nil {
-		return "input"
-	}
-	return fmt.Sprintf("%v [%s]", n.Op(), typeName(n.Op()))
 }
