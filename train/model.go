@@ -14,6 +14,9 @@ import (
 type Model struct {
 	Inputs     gorgonia.Nodes // [batch, …], one for each column of [Data]
 	Parameters gorgonia.Nodes // trained, in this order
+	// Constants are nodes with names and bound values that stay as they are: frozen weights, or masks, in which -Inf
+	// counts as −2¹⁰⁰. They are public. gorgonia.NewConstant makes small constants, which aren't listed.
+	Constants gorgonia.Nodes
 	Output     *gorgonia.Node // [batch, …]: logits or a number, for predictions and scores; may be nil
 	Cost       *gorgonia.Node // a scalar: a sum over the batch, or its mean by gorgonia.Mean; and perhaps weight decay
 	// Initial draws the initial values of a run's parameters, in the order of Parameters, for settings without
@@ -24,5 +27,5 @@ type Model struct {
 
 // source returns the graph as the compiler takes it.
 func (m Model) source() compile.Source {
-	return compile.Source{Inputs: m.Inputs, Params: m.Parameters, Output: m.Output, Cost: m.Cost}
+	return compile.Source{Inputs: m.Inputs, Params: m.Parameters, Constants: m.Constants, Output: m.Output, Cost: m.Cost}
 }

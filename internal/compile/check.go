@@ -41,6 +41,19 @@ func checkLists(src Source) error {
 			return err
 		}
 	}
+	for i, n := range src.Constants {
+		if err := check(fmt.Sprintf("constant %d", i), n); err != nil {
+			return err
+		}
+		switch {
+		case slices.Contains(src.Params, n), slices.Contains(src.Inputs, n):
+			return fmt.Errorf("constant %q is listed as an input or a parameter too", graph.Label(n))
+		case graph.Name(n) == "":
+			return nameless("constant", i)
+		case n.Op() != nil || n.Value() == nil:
+			return fmt.Errorf("constant %q is computed, or has no value bound; bind one by gorgonia.WithValue", graph.Label(n))
+		}
+	}
 	if src.Output != nil {
 		return check("output", src.Output)
 	}
@@ -110,7 +123,9 @@ func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 	if op == nil {
 		switch {
 		case slices.Contains(src.Params, n):
-			return checkBound(n)
+			return checkBound(n, false)
+		case slices.Contains(src.Constants, n):
+			return checkBound(n, true)
 		case slices.Contains(src.Inputs, n):
 			return nil
 		}
@@ -118,16 +133,16 @@ func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 			return changed(n)
 		}
 		if n.Value() != nil {
-			return fmt.Errorf("node %q holds a value but is neither input nor parameter; list it as a parameter to train it, or make it by gorgonia.NewConstant(value, gorgonia.In(graph), gorgonia.WithName(name)) to keep it as it is", graph.Label(n))
+			return fmt.Errorf("node %q holds a value but is neither input nor parameter; list it in the model's Parameters to train it, or in its Constants to keep it as it is", graph.Label(n))
 		}
 		return fmt.Errorf("node %q has no value bound and is neither input nor parameter; list it", graph.Label(n))
 	}
 	switch kind := graph.Kind(op); kind {
 	case "constantScalar", "constantTensor":
-		if s := graph.Name(n); s == fmt.Sprint(n.Value()) && (strings.Contains(s, " ... ") || strings.Contains(s, "\n.\n")) {
-			return fmt.Errorf("a constant of shape %v has no name: Gorgonia takes two that it prints alike, of more than eight rows or columns, for one; give each a name of its own by gorgonia.WithName", n.Shape())
+		if s := fmt.Sprint(n.Value()); strings.Contains(s, " ... ") || strings.Contains(s, "\n.\n") {
+			return fmt.Errorf("a constant of shape %v is too large for gorgonia.NewConstant, which takes two with equal corners for one; bind its value to a node by gorgonia.WithValue, and list the node in the model's Constants", n.Shape())
 		}
-		return checkBound(n)
+		return checkBound(n, true)
 	case "":
 		return refused(n)
 	}
@@ -142,8 +157,8 @@ func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 }
 
 // checkBound refuses tensors in column-major order, which would be read wrong, and numbers that aren't finite in
-// float32.
-func checkBound(n *gorgonia.Node) error {
+// float32. A constant may mask by -Inf.
+func checkBound(n *gorgonia.Node, constant bool) error {
 	if t, ok := n.Value().(*tensor.Dense); ok && len(t.Shape()) > 1 && t.DataOrder().IsColMajor() && !t.RequiresIterator() {
 		return fmt.Errorf("node %q is bound to a tensor in column-major order; use row-major order", graph.Label(n))
 	}
@@ -152,7 +167,7 @@ func checkBound(n *gorgonia.Node) error {
 		return nil // rules report other types
 	}
 	for _, v := range values {
-		if v-v != 0 && (n.Op() == nil || !math.IsInf(float64(v), -1)) { // NaN or infinite; constants may mask by -Inf
+		if v-v != 0 && !(constant && math.IsInf(float64(v), -1)) { // NaN or infinite
 			return fmt.Errorf("node %q is bound to a value that isn't finite in single precision", graph.Label(n))
 		}
 	}

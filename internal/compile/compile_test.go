@@ -142,6 +142,14 @@ func TestBadSources(t *testing.T) {
 		`"v" is of type int`: func(s *compile.Source) {
 			s.Params = append(s.Params, gorgonia.NewMatrix(s.Cost.Graph(), tensor.Int, gorgonia.WithShape(3, 2), gorgonia.WithName("v")))
 		},
+		`constant "w" is listed as an input or a parameter too`: func(s *compile.Source) { s.Constants = s.Params[:1] },
+		`constant "c" is computed, or has no value`: func(s *compile.Source) {
+			s.Constants = gorgonia.Nodes{gorgonia.NewMatrix(s.Cost.Graph(), tensor.Float32, gorgonia.WithShape(3, 2), gorgonia.WithName("c"))}
+		},
+		"constant 0 has no name": func(s *compile.Source) {
+			s.Constants = gorgonia.Nodes{gorgonia.NewMatrix(s.Cost.Graph(), tensor.Float32, gorgonia.WithShape(3, 2))}
+		},
+		"constant 0 is nil": func(s *compile.Source) { s.Constants = gorgonia.Nodes{nil} },
 		"depend on any parameter": func(s *compile.Source) {
 			s.Cost = gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(s.Inputs[0]))))
 		},

@@ -17,7 +17,7 @@ func TestMasks(t *testing.T) {
 	no := float32(math.Inf(-1))
 	g := enginetest.NewG(2, 1)
 	h := g.Do(gorgonia.Reshape(g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 6))), tensor.Shape{2, 2, 3}))
-	h = g.Do(gorgonia.SoftMax(g.Do(gorgonia.BroadcastAdd(h, constant(g, "mask", []float32{0, no, 0, no, no, no}, 1, 2, 3), nil, []byte{0}))))
+	h = g.Do(gorgonia.SoftMax(g.Do(gorgonia.BroadcastAdd(h, g.Constant("mask", []float32{0, no, 0, no, no, no}, 1, 2, 3), nil, []byte{0}))))
 	src, err := g.Squares(g.Do(gorgonia.Reshape(h, tensor.Shape{2, 6})))
 	p := program(t, src, err)
 	x := []float32{1, -2, 0.5}
@@ -42,14 +42,14 @@ func TestMasks(t *testing.T) {
 	}
 }
 
-// Constants that aren't numbers are refused, and large ones without a name, which Gorgonia takes for one another.
+// Constants that aren't numbers are refused, and large ones that aren't listed, which Gorgonia takes for one another.
 func TestConstantsThatWouldBeReadWrong(t *testing.T) {
 	for want, values := range map[string]map[string][]float32{
 		"isn't finite": {
 			"NaN": {1, float32(math.NaN())}, "+Inf": {1, float32(math.Inf(1))},
 		},
-		"has no name": {"nine": make([]float32, 9), "rows": make([]float32, 100)},
-		"":            {"-Inf": {1, float32(math.Inf(-1))}, "eight": make([]float32, 8), "named": make([]float32, 100)},
+		"too large": {"nine": make([]float32, 9), "rows": make([]float32, 100)},
+		"":          {"-Inf": {1, float32(math.Inf(-1))}, "eight": make([]float32, 8), "listed": make([]float32, 100)},
 	} {
 		for name, v := range values {
 			g := enginetest.NewG(4, 1)
@@ -57,11 +57,10 @@ func TestConstantsThatWouldBeReadWrong(t *testing.T) {
 			if name == "rows" {
 				shape = tensor.Shape{50, 2}
 			}
-			opts := []gorgonia.NodeConsOpt{gorgonia.In(g.Graph)}
-			if name == "named" {
-				opts = append(opts, gorgonia.WithName(name))
+			c := gorgonia.NewConstant(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(v)), gorgonia.In(g.Graph))
+			if name == "listed" {
+				c = g.Constant(name, v, shape...)
 			}
-			c := gorgonia.NewConstant(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(v)), opts...)
 			h := hidden(g, shape[len(shape)-1])
 			if name == "rows" {
 				h = g.Do(gorgonia.Mul(g.Do(gorgonia.Mul(h, g.Param("u", 2, 50))), c))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash"
 	"math"
+	"slices"
 
 	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
@@ -14,7 +15,7 @@ import (
 // leaves out names and the values of inputs and parameters.
 func digest(src Source) [sha256.Size]byte {
 	h := sha256.New()
-	ends := append(append(gorgonia.Nodes{}, src.Inputs...), src.Params...)
+	ends := slices.Concat(src.Inputs, src.Params, src.Constants)
 	ends = append(ends, src.Cost, src.Output) // the last may be nil
 	index := map[*gorgonia.Node]int{nil: -1}
 	for i, n := range graph.Order(ends) {
@@ -37,6 +38,10 @@ func digest(src Source) [sha256.Size]byte {
 	}
 	for _, n := range src.Params {
 		fmt.Fprintf(h, "\nparameter %d %v %v", index[n], graph.Shape(n), n.Dtype())
+	}
+	for _, n := range src.Constants {
+		fmt.Fprintf(h, "\nconstant %d", index[n])
+		writeConstant(h, n.Value())
 	}
 	fmt.Fprintf(h, "\ncost %d output %d", index[src.Cost], index[src.Output])
 	return [sha256.Size]byte(h.Sum(nil))

@@ -131,12 +131,18 @@ func TestDigests(t *testing.T) {
 	}
 	sub := func(a, b *gorgonia.Node) *gorgonia.Node { return must(gorgonia.Sub(must(gorgonia.Square(a)), b)) }
 	large := func(middle float32) build {
-		return of(tensor.Float32, false, func(x, _, v, _ *gorgonia.Node) *gorgonia.Node {
-			c := make([]float32, 3*900)
-			c[1234] = middle
-			wide := must(gorgonia.Mul(must(gorgonia.Mul(x, v)), gorgonia.NewConstant(tensor.New(tensor.WithShape(3, 900), tensor.WithBacking(c)), gorgonia.WithName("c"))))
-			return must(gorgonia.Sum(wide))
-		})
+		return func() compile.Source {
+			var c *gorgonia.Node
+			src := of(tensor.Float32, false, func(x, _, v, _ *gorgonia.Node) *gorgonia.Node {
+				values := make([]float32, 3*900)
+				values[1234] = middle
+				c = gorgonia.NewMatrix(x.Graph(), tensor.Float32, gorgonia.WithName("c"), gorgonia.WithShape(3, 900),
+					gorgonia.WithValue(tensor.New(tensor.WithShape(3, 900), tensor.WithBacking(values))))
+				return must(gorgonia.Sum(must(gorgonia.Mul(must(gorgonia.Mul(x, v)), c))))
+			})()
+			src.Constants = gorgonia.Nodes{c}
+			return src
+		}
 	}
 	graphs := map[string]build{
 		"a² - b":             of(tensor.Float32, false, product(sub)),

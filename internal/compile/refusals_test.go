@@ -73,11 +73,6 @@ func repeated(g *enginetest.G, features int) node {
 	return g.Do(p, err)
 }
 
-// constant returns a constant of the graph, with a name.
-func constant(g *enginetest.G, name string, values []float32, shape ...int) node {
-	return gorgonia.NewConstant(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(values)), gorgonia.In(g.Graph), gorgonia.WithName(name))
-}
-
 // vector returns one number for each sample, in one axis.
 func vector(g *enginetest.G, name string) node {
 	return g.Do(gorgonia.Mul(g.In("x"+name, 3), g.Param("w"+name, 3)))
@@ -268,22 +263,22 @@ var refusals = map[string]refusal{
 		return g.Do(gorgonia.Add(g.In("x", 3), g.Param("b", g.Batch, 3)))
 	})},
 	"constants that differ along the batch": {want: perPlace, build: squared(func(g *enginetest.G) node {
-		return g.Do(gorgonia.Add(hidden(g, 2), constant(g, "c", []float32{1, 2, 1, 2, 1, 2, 1, 3}, g.Batch, 2)))
+		return g.Do(gorgonia.Add(hidden(g, 2), g.Constant("c", []float32{1, 2, 1, 2, 1, 2, 1, 3}, g.Batch, 2)))
 	})},
 	"constants along the batch turned away from it": {want: perPlace, build: squared(func(g *enginetest.G) node {
-		c := constant(g, "c", []float32{1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}, g.Batch, 4)
+		c := g.Constant("c", []float32{1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}, g.Batch, 4)
 		return g.Do(gorgonia.Add(hidden(g, 4), g.Do(gorgonia.Transpose(c))))
 	})},
 	"a parameter added to constants along the batch": {want: perPlace, build: squared(func(g *enginetest.G) node {
-		c := constant(g, "c", make([]float32, 2*g.Batch), g.Batch, 2)
+		c := g.Constant("c", make([]float32, 2*g.Batch), g.Batch, 2)
 		return g.Do(gorgonia.Add(hidden(g, 2), g.Do(gorgonia.Add(c, g.Param("p", g.Batch, 2)))))
 	})},
 	"constants along the batch, multiplied across it": {want: perPlace, build: squared(func(g *enginetest.G) node {
-		c := constant(g, "c", make([]float32, 4*g.Batch), g.Batch, 4)
+		c := g.Constant("c", make([]float32, 4*g.Batch), g.Batch, 4)
 		return g.Do(gorgonia.Add(hidden(g, 4), g.Do(gorgonia.Mul(g.Param("p", 4, g.Batch), c))))
 	})},
 	"some of the constants along the batch": {want: perPlace, build: squared(func(g *enginetest.G) node {
-		c := constant(g, "c", []float32{1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}, 4*g.Batch, 1)
+		c := g.Constant("c", []float32{1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}, 4*g.Batch, 1)
 		return g.Do(gorgonia.Add(hidden(g, 1), g.Do(gorgonia.Slice(c, gorgonia.S(1, 1+g.Batch)))))
 	})},
 	"a parameter for each place, joined": {want: perPlace, build: squared(func(g *enginetest.G) node {

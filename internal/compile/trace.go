@@ -130,6 +130,9 @@ func (t *tracer) trace(n *gorgonia.Node) (traced, error) {
 func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 	t.at = n
 	op := n.Op()
+	if op == nil {
+		return t.constant(n) // inputs and parameters were declared
+	}
 	kind := graph.Kind(op)
 	switch kind {
 	case "constantScalar", "constantTensor":

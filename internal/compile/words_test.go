@@ -115,7 +115,7 @@ func TestValuesThatNobodyLists(t *testing.T) {
 		}
 		src.Params = src.Params[:1]
 		_, err = compile.Compile(src)
-		if !errors.Is(err, compile.ErrSource) || !strings.Contains(err.Error(), `"forgotten" holds a value`) || !strings.Contains(err.Error(), "NewConstant") {
+		if !errors.Is(err, compile.ErrSource) || !strings.Contains(err.Error(), `"forgotten" holds a value`) || !strings.Contains(err.Error(), "Constants") {
 			t.Errorf("got %v", err)
 		}
 	}

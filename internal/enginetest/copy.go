@@ -13,24 +13,25 @@ import (
 // copier copies nodes into a graph of its own. The graph under test stays as it is: differentiating adds nodes, may
 // take some out and reads the graph's stale index.
 type copier struct {
-	graph *gorgonia.ExprGraph
-	nodes map[*gorgonia.Node]*gorgonia.Node // copies, by original
-	fixed map[*gorgonia.Node]gorgonia.Value // constants, by copy
-	drawn map[*gorgonia.Node]int            // the first draw of each dropout, by original
-	draws *[]float64
+	graph  *gorgonia.ExprGraph
+	nodes  map[*gorgonia.Node]*gorgonia.Node // copies, by original
+	fixed  map[*gorgonia.Node]gorgonia.Value // constants, by copy
+	listed gorgonia.Nodes                    // constants, originals
+	drawn  map[*gorgonia.Node]int            // the first draw of each dropout, by original
+	draws  *[]float64
 }
 
-// newCopier returns a copier of the nodes below some ends, whose dropouts use the sample's draws one after another.
-func newCopier(draws *[]float64, ends gorgonia.Nodes) *copier {
+// newCopier returns a copier of the nodes of a source, whose dropouts use the sample's draws one after another.
+func newCopier(draws *[]float64, src compile.Source) *copier {
 	drawn, at := map[*gorgonia.Node]int{}, 0
-	for _, n := range graph.Order(ends) {
+	for _, n := range graph.Order(gorgonia.Nodes{src.Output, src.Cost}) {
 		if n.Op() != nil && graph.Kind(n.Op()) == "dropoutOp" {
 			drawn[n] = at
 			size := n.Shape().TotalSize()
 			at += (size + compile.DrawsMultiple - 1) / compile.DrawsMultiple * compile.DrawsMultiple
 		}
 	}
-	return &copier{gorgonia.NewGraph(), map[*gorgonia.Node]*gorgonia.Node{}, map[*gorgonia.Node]gorgonia.Value{}, drawn, draws}
+	return &copier{gorgonia.NewGraph(), map[*gorgonia.Node]*gorgonia.Node{}, map[*gorgonia.Node]gorgonia.Value{}, src.Constants, drawn, draws}
 }
 
 // copy copies a node and all that it depends on.
@@ -54,11 +55,15 @@ func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 	for _, o := range graph.Children(n) {
 		below = append(below, c.nodes[o])
 	}
-	if n.Op() == nil {
+	op := n.Op()
+	if op == nil && !slices.Contains(c.listed, n) {
 		return c.leaf(n), nil
 	}
-	op := n.Op()
-	switch graph.Kind(op) {
+	kind := "constantTensor"
+	if op != nil {
+		kind = graph.Kind(op)
+	}
+	switch kind {
 	case "constantScalar", "constantTensor":
 		// Gorgonia compares constants by their printed text, which leaves out the middle of large ones.
 		m = c.leaf(n)

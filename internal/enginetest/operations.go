@@ -183,7 +183,7 @@ func weighed(g *G, n *gorgonia.Node) (compile.Source, error) {
 	for i := range weights {
 		weights[i] = float32(i%7)/3 - 1.1
 	}
-	cost := g.Do(gorgonia.Mul(g.Do(gorgonia.Tanh(flat)), g.constant("weights", weights, size, 1)))
+	cost := g.Do(gorgonia.Mul(g.Do(gorgonia.Tanh(flat)), g.Constant("weights", weights, size, 1)))
 	return g.Done(flat, g.Do(gorgonia.Sum(cost)))
 }
 

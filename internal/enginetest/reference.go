@@ -35,7 +35,7 @@ func NewReference(src compile.Source) (r *Reference, err error) {
 		}
 	}
 	r = &Reference{}
-	c := newCopier(&r.draws, gorgonia.Nodes{src.Output, src.Cost})
+	c := newCopier(&r.draws, src)
 	r.fixed = c.fixed
 	if r.cost, err = c.copy(src.Cost); err != nil {
 		return nil, err

@@ -8,9 +8,12 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// constant adds a constant to the graph. Its name keeps it apart from others that Gorgonia prints alike.
-func (g *G) constant(name string, values []float32, shape ...int) *gorgonia.Node {
-	return gorgonia.NewConstant(g.value(values, shape), gorgonia.In(g.Graph), gorgonia.WithName(name))
+// Constant adds a constant to the graph.
+func (g *G) Constant(name string, values []float32, shape ...int) *gorgonia.Node {
+	n := gorgonia.NewTensor(g.Graph, g.dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name),
+		gorgonia.WithValue(g.value(values, shape)))
+	g.src.Constants = append(g.src.Constants, n)
+	return n
 }
 
 // perSample returns the values of a constant that has the given ones for each sample of the batch.
@@ -55,9 +58,9 @@ var written = map[string]Graph{
 	}},
 	"frozen weights under trained ones": {73, func(g *G) (compile.Source, error) {
 		x, a, b := g.In("x", 3), g.Param("a", 3, 1), g.Param("b", 1, 4)
-		frozen := g.constant("W", []float32{1, -2, 3, 0.5, -1, 2, 0.25, 1, -0.5, 1, 1, 2}, 3, 4)
+		frozen := g.Constant("W", []float32{1, -2, 3, 0.5, -1, 2, 0.25, 1, -0.5, 1, 1, 2}, 3, 4)
 		h := g.Do(gorgonia.Add(g.Do(gorgonia.Mul(x, frozen)), g.Do(gorgonia.Mul(g.Do(gorgonia.Mul(x, a)), b))))
-		bias := g.constant("c", []float32{0.5, -1, 2, 0.25}, 1, 4)
+		bias := g.Constant("c", []float32{0.5, -1, 2, 0.25}, 1, 4)
 		return g.Squares(g.Do(gorgonia.Tanh(g.Do(gorgonia.BroadcastAdd(h, bias, nil, []byte{0})))))
 	}},
 	"causal attention masked by -Inf": {74, func(g *G) (compile.Source, error) {
@@ -67,7 +70,7 @@ var written = map[string]Graph{
 			return g.Do(gorgonia.Reshape(g.Do(gorgonia.Mul(rows, g.Param(name, width, width))), tensor.Shape{g.Batch, tokens, width}))
 		}
 		no := float32(math.Inf(-1))
-		mask := g.constant("mask", []float32{0, no, no, 0, 0, no, 0, 0, 0}, 1, tokens, tokens)
+		mask := g.Constant("mask", []float32{0, no, no, 0, 0, no, 0, 0, 0}, 1, tokens, tokens)
 		scores := g.Do(gorgonia.BatchedMatMul(head("q"), head("k"), false, true))
 		weights := g.Do(gorgonia.SoftMax(g.Do(gorgonia.BroadcastAdd(scores, mask, nil, []byte{0}))))
 		return g.Squares(g.Do(gorgonia.BatchedMatMul(weights, head("v"))))
@@ -75,7 +78,7 @@ var written = map[string]Graph{
 	// A state of the batch's size, through the matrix that later states go through; its rows needn't be zeros.
 	"constant first state": {75, func(g *G) (compile.Source, error) {
 		x, u, w := g.In("x", 2, 3), g.Param("u", 3, 3), g.Param("w", 3, 3)
-		h := g.constant("h", g.perSample(0.5, 0, -0.25), g.Batch, 3)
+		h := g.Constant("h", g.perSample(0.5, 0, -0.25), g.Batch, 3)
 		for t := range 2 {
 			now := g.Do(gorgonia.Mul(g.Do(gorgonia.Slice(x, nil, gorgonia.S(t))), w))
 			h = g.Do(gorgonia.Tanh(g.Do(gorgonia.Add(now, g.Do(gorgonia.Mul(h, u))))))
@@ -84,8 +87,8 @@ var written = map[string]Graph{
 	}},
 	"constants along a batch of rows": {76, func(g *G) (compile.Source, error) {
 		rows := g.Do(gorgonia.Reshape(g.In("x", 2, 3), tensor.Shape{g.Batch * 2, 3}))
-		places := g.constant("places", g.perSample(1, 0.5, -1, 2), g.Batch*2, 2)
-		scale := g.Do(gorgonia.Mul(g.constant("scale", g.perSample(0.5, -2), g.Batch*2, 1), g.Param("s", 1, 2)))
+		places := g.Constant("places", g.perSample(1, 0.5, -1, 2), g.Batch*2, 2)
+		scale := g.Do(gorgonia.Mul(g.Constant("scale", g.perSample(0.5, -2), g.Batch*2, 1), g.Param("s", 1, 2)))
 		h := g.Do(gorgonia.Add(g.Do(gorgonia.Mul(rows, g.Param("w", 3, 2))), places))
 		h = g.Do(gorgonia.Tanh(g.Do(gorgonia.Sub(g.Do(gorgonia.Neg(scale)), h))))
 		joined := g.Do(gorgonia.Concat(1, h, g.Do(gorgonia.Mul(places, g.Number(2)))))

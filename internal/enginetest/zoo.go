@@ -284,7 +284,7 @@ var shapes = map[string]Graph{
 			values[k] = float32(k%11)/11 - 0.5
 		}
 		pool := g.Do(gorgonia.Reshape(g.Do(gorgonia.MaxPool2D(x, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1})), tensor.Shape{g.Batch, 25}))
-		output := g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(pool, g.constant("c", values, 25, 70)))))
+		output := g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(pool, g.Constant("c", values, 25, 70)))))
 		h := g.Do(gorgonia.Mul(g.Do(gorgonia.Reshape(x, tensor.Shape{g.Batch, 36})), g.Param("w", 36, 2)))
 		return g.Done(output, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(h)))))
 	}},

@@ -13,6 +13,7 @@ import (
 type Model = struct {
 	Inputs     gorgonia.Nodes
 	Parameters gorgonia.Nodes
+	Constants  gorgonia.Nodes
 	Output     *gorgonia.Node
 	Cost       *gorgonia.Node
 	Initial    func(seed rand.Source) [][]float32
