@@ -15,9 +15,10 @@
 // Inputs and parameters have names of their own: Gorgonia takes two nameless nodes of one shape for the same node.
 // Every other leaf must be listed as a constant or made by gorgonia.NewConstant: otherwise a parameter that its user
 // forgot to list would stay constant without an error. Gorgonia takes two results of NewConstant for the same if it
-// prints them alike, and prints the corners of large ones only; so large ones must be listed. The cost may be a mean by gorgonia.Mean, whose division by the batch size is
-// left out. It must not be divided by a constant equal to that size. Training divides by the expected batch size, so
-// such gradients would be divided twice, far below the clipping norm and so below the noise.
+// prints them alike, and prints the corners of large ones only; so large ones must be listed. The cost may be a mean
+// by gorgonia.Mean, whose division by the batch size is left out. It must not be divided by a constant equal to that
+// size. Training divides by the expected batch size, so such gradients would be divided twice, far below the
+// clipping norm and so below the noise.
 //
 // # The rewrite
 //
