@@ -17,8 +17,8 @@ type Model struct {
 	// Constants are nodes with names and bound values that stay as they are: frozen weights, or masks, in which -Inf
 	// counts as −2¹⁰⁰. They are public. gorgonia.NewConstant makes small constants, which aren't listed.
 	Constants gorgonia.Nodes
-	Output     *gorgonia.Node // [batch, …]: logits or a number, for predictions and scores; may be nil
-	Cost       *gorgonia.Node // a scalar: a sum over the batch, or its mean by gorgonia.Mean; and perhaps weight decay
+	Output    *gorgonia.Node // [batch, …] or [batch·T, …]: logits or numbers, for predictions and scores; may be nil
+	Cost      *gorgonia.Node // a scalar: a sum over the batch, or its mean by gorgonia.Mean; and perhaps weight decay
 	// Initial draws the initial values of a run's parameters, in the order of Parameters, for settings without
 	// [Settings.Initial]. The values must depend on seed alone. They are copied before the next call, so Initial may
 	// return the same slices each time. If Initial is nil, a run begins with the values bound in the graph.

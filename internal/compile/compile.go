@@ -172,7 +172,7 @@ func (t *tracer) compile(src Source) error {
 		if err != nil {
 			return fmt.Errorf("output: %w", err)
 		}
-		if out.class != batched || out.folded {
+		if out.class != batched {
 			return fmt.Errorf("%w: output %q doesn't have the batch as its first axis", ErrSource, graph.Label(src.Output))
 		}
 		if t.integers(out) {
@@ -253,6 +253,6 @@ type Source struct {
 	Inputs    gorgonia.Nodes // at least one, with the batch as the first axis
 	Params    gorgonia.Nodes // trained, in this order
 	Constants gorgonia.Nodes // bound to values that stay as they are
-	Output    *gorgonia.Node // the prediction, such as logits, with the batch as the first axis; may be nil
+	Output    *gorgonia.Node // the prediction, such as logits, of shape [batch, …] or [batch·T, …]; may be nil
 	Cost      *gorgonia.Node // a scalar: a sum over the samples of the batch
 }

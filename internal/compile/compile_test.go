@@ -2,7 +2,9 @@ package compile_test
 
 import (
 	"errors"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +29,48 @@ func TestBatchIsNotASize(t *testing.T) {
 	}
 	if p.Output.Size != 1 {
 		t.Errorf("the sum over a sample's ten values has size %d", p.Output.Size)
+	}
+}
+
+// An output of several rows for each sample has the values of the same output with the batch as an axis of its own, for
+// any batch of the graph, and those of its definition. Each sample has three tokens of two features, and the output is
+// tanh(x·w + b), of four values a token.
+func TestOutputOfRows(t *testing.T) {
+	const tokens, features, values, samples = 3, 2, 4, 150
+	for _, batch := range []int{1, 2, 3, 12} {
+		build := func(shape ...int) *compile.Program {
+			g := enginetest.NewG(batch, 5)
+			x, w, b := g.In("x", tokens, features), g.Param("w", features, values), g.Param("b", 1, values)
+			rows := g.Do(gorgonia.Mul(g.Do(gorgonia.Reshape(x, tensor.Shape{batch * tokens, features})), w))
+			rows = g.Do(gorgonia.Tanh(g.Do(gorgonia.BroadcastAdd(rows, b, nil, []byte{0}))))
+			output := rows
+			if shape != nil {
+				output = g.Do(gorgonia.Reshape(rows, append(tensor.Shape{batch}, shape...)))
+			}
+			src, err := g.Done(output, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(rows)))))
+			return program(t, src, err)
+		}
+		p := build()
+		if !slices.Equal(p.Output.Shape, []int{tokens, values}) || p.Output.Size != tokens*values {
+			t.Errorf("batch %d: the output has shape %v and size %d a sample", batch, p.Output.Shape, p.Output.Size)
+		}
+		data := enginetest.RandomData(p, samples, 6)
+		got := predictedAll(t, p, data)
+		for _, shape := range [][]int{{tokens, values}, {tokens * values}} {
+			if want := predictedAll(t, build(shape...), data); !slices.Equal(got, want) {
+				t.Errorf("batch %d: rows have other values than the shape %v a sample", batch, shape)
+			}
+		}
+		var want []float64
+		x, w, b := data.Columns[0].Floats, p.Initial()[0], p.Initial()[1]
+		for row := range samples * tokens {
+			for k := range values {
+				want = append(want, math.Tanh(float64(x[2*row])*float64(w[k])+float64(x[2*row+1])*float64(w[values+k])+float64(b[k])))
+			}
+		}
+		if !near(wide(got), want) {
+			t.Errorf("batch %d: outputs %v, want %v", batch, got, want)
+		}
 	}
 }
 
@@ -136,6 +180,7 @@ func TestBadSources(t *testing.T) {
 		"to a scalar":   func(s *compile.Source) { s.Cost = s.Output },
 		"listed twice":  func(s *compile.Source) { s.Params = append(s.Params, s.Params[0]) },
 		"is computed":   func(s *compile.Source) { s.Inputs[0] = s.Output },
+		`output "w" doesn't have the batch as its first axis`: func(s *compile.Source) { s.Output = s.Params[0] },
 		`"v" has no value bound and parameter "w" has`: func(s *compile.Source) {
 			s.Params = append(s.Params, gorgonia.NewMatrix(s.Cost.Graph(), tensor.Float32, gorgonia.WithShape(3, 2), gorgonia.WithName("v")))
 		},

@@ -84,7 +84,12 @@ func agrees(t *testing.T, build source) {
 // predicted returns the engine's output for one sample.
 func predicted(t *testing.T, p *compile.Program, row ...[]float32) []float32 {
 	t.Helper()
-	data := &engine.Data{Samples: 1, Columns: engine.Floats(row...)}
+	return predictedAll(t, p, &engine.Data{Samples: 1, Columns: engine.Floats(row...)})
+}
+
+// predictedAll returns the engine's outputs for all samples.
+func predictedAll(t *testing.T, p *compile.Program, data *engine.Data) []float32 {
+	t.Helper()
 	loaded, err := cpu.New(cpu.Options{}).Load(p, data)
 	if err != nil {
 		t.Fatal(err)
