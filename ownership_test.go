@@ -145,6 +145,14 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			initial := [][]float32{{1, 2, 3, 4}}
 			return startedBy(h, func() { initial[0][1] = 9 }, func(s *train.Settings) { s.Initial = initial })
 		},
+		"NewScored: *data": func(h handOver) any {
+			data, other := samples(), must(train.NewData(2, []float32{5, 6, 7, 8}, []float32{1, 0, 0, 1}))
+			var m *train.Measured
+			h.over(func() { *data = *other }, func() {
+				m = must(train.NewScored(data, train.MeasureFunc("mine", func([]float32, train.Labels) float64 { return 0 })))
+			})
+			return m.Inputs().Digest()
+		},
 		"NewPredictor": func(h handOver) any {
 			values := [][]float32{{1, 2, 3, 4}}
 			var p *train.Predictor

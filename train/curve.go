@@ -36,7 +36,7 @@ func (s Spacing) check(on Labelled) error {
 	case nil:
 		return &SettingError{"learning curve", "without a test set", "a public one in Keeper.Curve"}
 	}
-	return &SettingError{"test set of the learning curve", fmt.Sprintf("a %T", on), "a *train.Classification or *train.Regression, or what train.ScoredBy makes of one"}
+	return &SettingError{"test set of the learning curve", fmt.Sprintf("a %T", on), "a *train.Classification or *train.Regression, or what train.ScoredBy or train.NewScored makes"}
 }
 
 // marks are the steps of a run after which points are due: first, first + every, first + 2·every, … and last. None if

@@ -184,8 +184,8 @@ func checkType(column engine.Column, p *compile.Program, k int) error {
 	return nil
 }
 
-// Labelled is a set of samples with labels, on which a model is scored: a [*Classification] or a [*Regression] of
-// public samples, one of these with the caller's own measure, a [*Measured], or a [*HeldOut] of private samples.
+// Labelled is a set of samples on which a model is scored: a [*Classification] or a [*Regression] of public samples, a
+// [*Measured], which has the caller's own measure, or a [*HeldOut] of private samples.
 type Labelled interface {
 	Samples() int
 	// Metric returns the metric of a model's score. A higher score is better.

@@ -7,8 +7,8 @@
 // trained model. Package models builds models, and package tuner tunes their hyperparameters privately.
 //
 // A [Keeper] keeps the states of runs in a [Store], so that they can go on in another process. A [Labelled] set of
-// samples scores models: a [Classification], a [Regression], one of these by a [Measure] of your own, or a [HeldOut]
-// set of private samples.
+// samples scores models: a [Classification], a [Regression], any samples by a [Measure] of your own ([NewScored]), or a
+// [HeldOut] set of private samples.
 //
 // # One step
 //

@@ -113,6 +113,68 @@ func ExampleTrainer_Restore() {
 	// Output: the same model: true
 }
 
+// A model that tags each token of a text, scored by the share of right tags. Its output has a row of logits for each
+// token, and the tags are a column of the samples, one-hot.
+func ExampleNewScored() {
+	const batch, tokens, features, tags = 8, 5, 3, 3
+	g := gorgonia.NewGraph()
+	x := gorgonia.NewTensor(g, tensor.Float32, 3, gorgonia.WithShape(batch, tokens, features), gorgonia.WithName("x"))
+	y := gorgonia.NewTensor(g, tensor.Float32, 3, gorgonia.WithShape(batch, tokens, tags), gorgonia.WithName("y"))
+	w := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithShape(features, tags), gorgonia.WithName("w"), gorgonia.WithInit(gorgonia.Zeroes()))
+	rows := func(n *gorgonia.Node, each int) *gorgonia.Node {
+		return gorgonia.Must(gorgonia.Reshape(n, tensor.Shape{batch * tokens, each}))
+	}
+	logits := gorgonia.Must(gorgonia.Mul(rows(x, features), w))
+	cost := gorgonia.Must(gorgonia.Neg(gorgonia.Must(gorgonia.Sum(
+		gorgonia.Must(gorgonia.HadamardProd(rows(y, tags), gorgonia.Must(gorgonia.LogSoftMax(logits))))))))
+	model := train.Model{Inputs: gorgonia.Nodes{x, y}, Parameters: gorgonia.Nodes{w}, Output: logits, Cost: cost}
+
+	// texts returns n texts, in which the tag of a token is the index of its largest feature.
+	texts := func(n int) *train.Data {
+		draw := rand.New(rand.NewPCG(1, uint64(n)))
+		x, y := make([]float32, n*tokens*features), make([]float32, n*tokens*tags)
+		for i := range x {
+			x[i] = float32(draw.NormFloat64())
+		}
+		for i := 0; i < len(x); i += features {
+			y[i+train.Predicted(x[i:i+features])] = 1
+		}
+		data, err := train.NewData(n, x, y)
+		if err != nil {
+			log.Fatal(err)
+		}
+		return data
+	}
+	test, err := train.NewScored(texts(500), train.MeasureFunc("accuracy of tokens", func(outputs []float32, labels train.Labels) float64 {
+		right, tagged := float32(0), labels.Columns[1].Floats
+		for i := 0; i < len(outputs); i += tags {
+			right += tagged[i+train.Predicted(outputs[i:i+tags])]
+		}
+		return float64(right) / float64(labels.Samples*tokens)
+	}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	trainer, err := train.New(cpu.New(cpu.Options{}), model, texts(2000), train.Settings{
+		Privacy:   train.Privacy{SamplingRate: 0.05, NoiseMultiplier: 2, ClippingNorm: 1, Steps: 200, NominalSize: 2000},
+		Optimizer: train.SGD(1),
+		Key:       train.InsecureKey(1),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer trainer.Close()
+	if _, err := trainer.Train(context.Background(), nil); err != nil {
+		log.Fatal(err)
+	}
+	accuracy, err := trainer.Score(context.Background(), test)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("accuracy of tokens above 0.9:", accuracy > 0.9)
+	// Output: accuracy of tokens above 0.9: true
+}
+
 // points returns n points of the plane; those above the diagonal are class 1.
 func points(n int) *train.Classification {
 	draw := rand.New(rand.NewPCG(1, uint64(n)))

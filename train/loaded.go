@@ -68,7 +68,7 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 	case nil:
 		return errNoLabels
 	default: // a type that embeds a set may hold nil, or inputs that the labels don't belong to
-		return &DataError{fmt.Sprintf("a %T: want a *train.Classification or *train.Regression; train.ScoredBy scores one by a measure of your own", test)}
+		return &DataError{fmt.Sprintf("a %T: want a *train.Classification or *train.Regression; train.ScoredBy scores one by a measure of your own, and train.NewScored any samples", test)}
 	}
 	if test.Inputs() == nil {
 		return errNoLabels
@@ -76,7 +76,10 @@ func (l *Loaded) checkLabelled(test Labelled) error {
 	if err := test.Inputs().checkInputs(l.program); err != nil {
 		return err
 	}
-	if want := test.outputs(); l.program.Output.Size != want {
+	switch want := test.outputs(); {
+	case want == anyOutputs && l.program.Output.Size == 0:
+		return &DataError{"the model has no output to score; name one in Model.Output"}
+	case want != anyOutputs && l.program.Output.Size != want:
 		labels := fmt.Sprintf("%d classes", want)
 		if want == 1 {
 			labels = "labels for one output"

@@ -2,6 +2,7 @@ package tuner
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -41,6 +42,30 @@ func TestAMeasureSelects(t *testing.T) {
 	})
 	if undefined.Private.Best == largest.Private.Best {
 		t.Error("a NaN wins")
+	}
+}
+
+// Samples with any columns select too: accuracy, written by their columns, selects and releases what the built-in
+// metric does.
+func TestSamplesOfAnyColumnsSelect(t *testing.T) {
+	s := settings(Variant1, 6)
+	s.Space = LearningRates(Candidate{SamplingRate: 0.1, Steps: 12, NoiseMultiplier: 1, ClippingNorm: 1}, 0.01, 0.1, 0.5, 3)
+	plan := planWith(t, s, 6)
+	e := kept(t, nil, s.Samples)
+	want := mustRun(t, e, plan)
+	set, err := train.NewScored(e.Test.Inputs(), train.MeasureFunc("mine", func(outputs []float32, l train.Labels) float64 {
+		right := 0
+		for i := range l.Samples {
+			right += int(l.Columns[1].Floats[2*i+train.Predicted(outputs[2*i:2*i+2])])
+		}
+		return float64(right) / float64(l.Samples)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Test = set
+	if got := mustRun(t, e, plan); !reflect.DeepEqual(timeless(got), timeless(want)) {
+		t.Errorf("by its columns: %+v\nby accuracy: %+v", got, want)
 	}
 }
 
