@@ -145,6 +145,16 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			initial := [][]float32{{1, 2, 3, 4}}
 			return startedBy(h, func() { initial[0][1] = 9 }, func(s *train.Settings) { s.Initial = initial })
 		},
+		"Start: Groups": func(h handOver) any {
+			groups := []train.ParameterGroup{{Parameters: []string{"w"}, LearningRate: 2}}
+			return startedBy(h, func() { groups[0].LearningRate = 3 }, func(s *train.Settings) { s.Optimizer.Groups = groups })
+		},
+		"Optimizer.Clone": func(h handOver) (out any) {
+			o := train.SGD(1)
+			o.Groups = []train.ParameterGroup{{Parameters: []string{"w"}, LearningRate: 2}}
+			h.over(func() { o.Groups[0].LearningRate, o.Groups[0].Parameters[0] = 3, "x" }, func() { out = o.Clone() })
+			return out
+		},
 		"NewScored: *data": func(h handOver) any {
 			data, other := samples(), must(train.NewData(2, []float32{5, 6, 7, 8}, []float32{1, 0, 0, 1}))
 			var m *train.Measured
@@ -197,6 +207,15 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 				panic(err)
 			}
 			return runs.State(0)
+		},
+		"NewPlan: groups of the optimizer": func(h handOver) any {
+			s := settings(candidates())
+			s.Optimizer.Groups = []train.ParameterGroup{{Parameters: []string{"w"}, LearningRate: 2}}
+			var plan tuner.Plan
+			h.over(func() { s.Optimizer.Groups[0].LearningRate, s.Optimizer.Groups[0].Parameters[0] = 3, "x" }, func() {
+				plan = must(tuner.NewPlan(s, train.InsecureKey(4)))
+			})
+			return plan.Settings.Optimizer
 		},
 		"NewPlan: Grid": func(h handOver) any {
 			grid := candidates()

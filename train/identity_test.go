@@ -129,11 +129,11 @@ func TestStateDoesNotHoldTheKey(t *testing.T) {
 // A list that changes afterwards has no effect on the run.
 func TestLaterChangesDoNotReachTheRun(t *testing.T) {
 	s := settings()
-	s.Members = []int32{0, 1}
-	_, e := start(t, s)
-	s.Members[1] = 3
-	if e.job.Members[1] != 1 {
-		t.Error("the run's members changed with the caller's slice")
+	s.Members, s.Optimizer.Groups = []int32{0, 1}, twoGroups()[1:]
+	trainer, e := start(t, s)
+	s.Members[1], s.Optimizer.Groups[0].LearningRate = 3, 7
+	if e.job.Members[1] != 1 || trainer.group.settings[0].Optimizer.Groups[0].LearningRate != 2 {
+		t.Error("the run's members or groups changed with the caller's slices")
 	}
 }
 

@@ -201,6 +201,7 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 		return prepared{}, err
 	}
 	s.Members = slices.Clone(s.Members) // nil stays nil
+	s.Optimizer = s.Optimizer.Clone()
 	if s.From != nil {
 		var err error
 		if s, err = s.goingOn(l.layout); err != nil {
@@ -220,7 +221,11 @@ func (l *Loaded) prepare(s Settings) (prepared, error) {
 		return prepared{}, err
 	}
 	decay := decayOf(l.program, s.Privacy.ExpectedBatchSize())
-	move, err := newMover(s.Optimizer, rates, decay, l.layout, s.Privacy.Steps, engine.Schedules(l.loaded))
+	names := make([]string, len(l.program.Params))
+	for i, p := range l.program.Params {
+		names[i] = p.Name
+	}
+	move, err := newMover(s.Optimizer, rates, decay, names, l.layout, s.Privacy.Steps, engine.Schedules(l.loaded))
 	if err != nil {
 		return prepared{}, err
 	}

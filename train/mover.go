@@ -13,6 +13,8 @@ import (
 type mover struct {
 	optimizer Optimizer
 	rule      Rule
+	names     []string         // of the parameters
+	groups    []ParameterGroup // of each parameter
 	layout    engine.Layout
 	decay     []float64 // by parameter, of the model's cost; nil for none
 	factors   []float64 // of the learning rate at each step; nil for 1
@@ -27,14 +29,18 @@ type mover struct {
 	before [][]float32 // copies of the parameters and of all kept values, from before the step
 }
 
-// newMover makes the mover of an optimizer, with the factors of its learning rate at each step and the coefficients of
-// the cost's decay by parameter; both may be nil. schedules reports whether the engine takes the rate of each step. It
-// returns nil for an optimizer that engines have built in.
-func newMover(o Optimizer, factors, decay []float64, l engine.Layout, steps int, schedules bool) (*mover, error) {
+// newMover makes the mover of an optimizer for parameters of these names, with the factors of its learning rate at each
+// step and the coefficients of the cost's decay by parameter; both may be nil. schedules reports whether the engine
+// takes the rate of each step. It returns nil for an optimizer that engines have built in.
+func newMover(o Optimizer, factors, decay []float64, names []string, l engine.Layout, steps int, schedules bool) (*mover, error) {
 	if o.fused(schedules) && decay == nil {
 		return nil, nil
 	}
-	m := &mover{optimizer: o, rule: o.rule(), layout: l, decay: decay, factors: factors, steps: steps}
+	groups, err := o.groupsOf(names)
+	if err != nil {
+		return nil, err
+	}
+	m := &mover{optimizer: o, rule: o.rule(), names: names, groups: groups, layout: l, decay: decay, factors: factors, steps: steps}
 	lengths, err := stateLengths(m.rule, l)
 	if err != nil {
 		return nil, err
@@ -87,14 +93,18 @@ func (m *mover) take(step int, params, gradient []float32) error {
 	}
 	u := &Update{
 		Step: m.updates + 1, Steps: m.updates + 1 + m.updatesAfter(step), LearningRate: m.optimizer.LearningRate,
-		Parameters: m.layout.Split(params), Gradient: m.layout.Split(gradient), State: slices.Clone(m.state),
+		Names: slices.Clone(m.names), Parameters: m.layout.Split(params), Gradient: m.layout.Split(gradient), State: slices.Clone(m.state),
+		groups: m.groups,
 	}
 	if m.factors != nil {
 		u.LearningRate *= m.factors[step-1]
 	}
 	if d := m.optimizer.WeightDecay; d > 0 {
-		for j, v := range params {
-			params[j] = float32(float64(v) - float64(float64(u.LearningRate*d)*float64(v)))
+		for i, values := range u.Parameters {
+			share := u.rate(i) * (d * m.groups[i].WeightDecay)
+			for j, v := range values {
+				values[j] = float32(float64(v) - float64(share*float64(v)))
+			}
 		}
 	}
 	number, name := u.Step, m.optimizer.Method

@@ -15,7 +15,7 @@ func BenchmarkMove(b *testing.B) {
 		for _, o := range []Optimizer{{Method: DPSGD, LearningRate: 0.1, Schedule: Cosine(0)}, Momentum(0.1, 0.9), AdamW(0.01, 0.01), everything} {
 			b.Run(fmt.Sprintf("%s/%d", o, size), func(b *testing.B) {
 				l := engine.Layout{Offsets: []int{0}, Lengths: []int{size}, Size: size}
-				m := must(newMover(o, must(factors(o.Schedule, 1<<20)), nil, l, 1<<20, false))
+				m := must(newMover(o, must(factors(o.Schedule, 1<<20)), nil, []string{"w"}, l, 1<<20, false))
 				params, gradient := make([]float32, size), make([]float32, size)
 				for i := range gradient {
 					gradient[i] = float32(i%7) - 3

@@ -47,6 +47,8 @@ type Optimizer struct {
 	// WeightDecay is λ of decoupled decay: each update first subtracts learning rate · λ · θ from all parameters, also
 	// biases (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019). DPAdam has none: use DPAdamW.
 	WeightDecay float64
+	// Groups multiply learning rate and decay of some parameters. An own Rule has none: it reads [Update.Names].
+	Groups []ParameterGroup
 	// Schedule makes the learning rate depend on the step. Nil keeps it constant.
 	Schedule Schedule
 	// Accumulate is the number of noisy means that are averaged into one update; 0 and 1 mean one each. The last update
@@ -114,8 +116,8 @@ func (o Optimizer) ScalesWithData() bool {
 	return o.Method == DPSGD || o.Method == DPMomentum || o.Method == DPNesterov
 }
 
-// String returns the method and all settings that aren't its defaults, except the learning rate, in words: "dp-sgd", or
-// "dp-momentum 0.9, cosine to 0, average 0.999".
+// String returns the method and all settings that aren't its defaults, except the learning rate and the names of
+// groups' parameters, in words: "dp-sgd", or "dp-momentum 0.9, cosine to 0, average 0.999".
 func (o Optimizer) String() string {
 	text := string(o.Method)
 	switch adam := Adam(0); o.Method {
@@ -129,6 +131,9 @@ func (o Optimizer) String() string {
 	words := []string{text}
 	if o.WeightDecay != 0 {
 		words = append(words, "weight decay "+number(o.WeightDecay))
+	}
+	for _, g := range o.Groups {
+		words = append(words, fmt.Sprintf("group of %d (rate × %s, decay × %s)", len(g.Parameters), number(g.LearningRate), number(g.WeightDecay)))
 	}
 	if o.Schedule != nil {
 		words = append(words, o.Schedule.Name())
@@ -164,13 +169,14 @@ func (o Optimizer) MarshalJSON() ([]byte, error) {
 		LearningRate float64
 		Beta1, Beta2 float64
 		Epsilon      float64
-		Momentum     float64   `json:",omitzero"`
-		WeightDecay  float64   `json:",omitzero"`
-		Schedule     string    `json:",omitzero"`
-		Accumulate   int       `json:",omitzero"`
-		Average      float64   `json:",omitzero"`
-		Rule         *ruleText `json:",omitzero"`
-	}{o.Method, o.LearningRate, o.Beta1, o.Beta2, o.Epsilon, o.Momentum, o.WeightDecay, schedule, o.Accumulate, o.Average, own})
+		Momentum     float64          `json:",omitzero"`
+		WeightDecay  float64          `json:",omitzero"`
+		Groups       []ParameterGroup `json:",omitempty"`
+		Schedule     string           `json:",omitzero"`
+		Accumulate   int              `json:",omitzero"`
+		Average      float64          `json:",omitzero"`
+		Rule         *ruleText        `json:",omitzero"`
+	}{o.Method, o.LearningRate, o.Beta1, o.Beta2, o.Epsilon, o.Momentum, o.WeightDecay, o.Groups, schedule, o.Accumulate, o.Average, own})
 }
 
 type ruleText struct {
@@ -182,7 +188,7 @@ type ruleText struct {
 // each step.
 func (o Optimizer) fused(schedules bool) bool {
 	builtIn := o.Method == DPSGD || o.Method == DPAdam
-	return builtIn && o.Rule == nil && o.WeightDecay == 0 && (o.Schedule == nil || schedules) && o.Accumulate <= 1 && o.Average == 0
+	return builtIn && o.Rule == nil && o.WeightDecay == 0 && len(o.Groups) == 0 && (o.Schedule == nil || schedules) && o.Accumulate <= 1 && o.Average == 0
 }
 
 // engine returns a fused optimizer in an engine's form.
@@ -204,7 +210,7 @@ func (o Optimizer) Validate() error {
 	case !(o.Average >= 0 && o.Average <= 1):
 		return &SettingError{"average", o.Average, "a number in [0, 1]; 0 for none, 1 for the mean of all updates"}
 	}
-	if err := o.validateUnused(); err != nil {
+	if err := cmp.Or(o.validateUnused(), o.validateGroups()); err != nil {
 		return err
 	}
 	if o.Schedule != nil {

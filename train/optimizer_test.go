@@ -202,9 +202,11 @@ func TestSchedules(t *testing.T) {
 func TestOptimizerText(t *testing.T) {
 	o := AdamW(0.1, 0.01)
 	o.Beta2, o.Schedule, o.Accumulate, o.Average = 0.99, Warmup(0.1, Cosine(0)), 4, 0.999
+	inGroups := Nesterov(1, 0.5)
+	inGroups.Groups = twoGroups()
 	for want, o := range map[string]Optimizer{
 		"dp-sgd": SGD(1), "dp-adam": Adam(1), "dp-momentum 0.9": Momentum(1, 0.9), "dp-nesterov 0.5": Nesterov(1, 0.5),
-		"dp-adamw, weight decay 0.01": AdamW(1, 0.01), "mine": OptimizerOf(unnamed{0.3}, 1),
+		"dp-adamw, weight decay 0.01": AdamW(1, 0.01), "dp-nesterov 0.5, group of 2 (rate × 0.25, decay × 3), group of 1 (rate × 2, decay × 0)": inGroups, "mine": OptimizerOf(unnamed{0.3}, 1),
 		"dp-adamw (beta1 0.9, beta2 0.99, epsilon 1e-08), weight decay 0.01, warm-up of 0.1, then cosine to 0, 4 noisy means to an update, average 0.999": o,
 	} {
 		if got := fmt.Sprint(o); got != want {

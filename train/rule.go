@@ -36,10 +36,16 @@ type Update struct {
 	Step         int         // counted from 1
 	Steps        int         // of the whole run
 	LearningRate float64     // at this step, with the schedule's factor
-	Parameters   [][]float32 // to change in place, in the order of [Model.Parameters]
+	Names        []string    // of the parameters, in the order of [Model.Parameters]; the rule's own copy
+	Parameters   [][]float32 // to change in place, in the same order
 	Gradient     [][]float32 // the noisy mean gradient, by parameter, which the rule may overwrite
 	State        [][]float32 // to change in place, of the lengths that the rule's State returned; 0 at first
+
+	groups []ParameterGroup // of each parameter, for built-in methods
 }
+
+// rate returns the learning rate of parameter i.
+func (u *Update) rate(i int) float64 { return u.LearningRate * u.groups[i].LearningRate }
 
 // DataScaler is a [Rule] that reports whether its best learning rate grows with the size of the data: see
 // [Optimizer.ScalesWithData]. The learning rates of other rules stay as they are.
@@ -76,9 +82,9 @@ func (b builtIn) State(lengths []int) []int {
 }
 
 func (b builtIn) Move(u *Update) error {
-	b.LearningRate = u.LearningRate
 	n := len(u.Parameters)
 	for i, params := range u.Parameters {
+		b.LearningRate = u.rate(i)
 		var first, second []float32
 		if b.Method == engine.Adam {
 			first, second = u.State[i], u.State[n+i]
@@ -104,7 +110,7 @@ func (m momentum) State(lengths []int) []int { return lengths }
 
 func (m momentum) Move(u *Update) error {
 	for i, params := range u.Parameters {
-		velocity := u.State[i]
+		velocity, rate := u.State[i], u.rate(i)
 		for j, g := range u.Gradient[i] {
 			// The conversions keep compilers from fusing, so that every machine takes the same step.
 			v := float64(m.keep*float64(velocity[j])) + float64(g)
@@ -112,7 +118,7 @@ func (m momentum) Move(u *Update) error {
 			if m.nesterov {
 				v = float64(g) + float64(m.keep*v)
 			}
-			params[j] = float32(float64(params[j]) - float64(u.LearningRate*v))
+			params[j] = float32(float64(params[j]) - float64(rate*v))
 		}
 	}
 	return nil
@@ -134,6 +140,8 @@ func validateRule(o Optimizer) error {
 		return &SettingError{"method of the optimizer", string(o.Method), fmt.Sprintf("%q, the name of its rule; make it by train.OptimizerOf", name)}
 	case o.Beta1 != 0 || o.Beta2 != 0 || o.Epsilon != 0:
 		return &SettingError{"betas and epsilon of the optimizer", fmt.Sprint(o.Beta1, o.Beta2, o.Epsilon), "0, as its rule has settings of its own"}
+	case len(o.Groups) > 0:
+		return &SettingError{"number of the optimizer's groups", len(o.Groups), "0 for a rule of your own, which finds parameters by train.Update.Names"}
 	}
 	if _, err := json.Marshal(o.Rule); err != nil {
 		return &SettingError{"rule of the optimizer", fmt.Sprintf("a %T that isn't data (%v)", o.Rule, err), `exported fields that encode as JSON, which are part of a run's identity; mark others as json:"-", and name in Name what they do`}

@@ -163,13 +163,13 @@ func TestOptimizersAgreeWithTheirDefinitions(t *testing.T) {
 		o.Average = rapid.SampledFrom([]float64{0, 0.5, 0.9, 1}).Draw(t, "average")
 		steps := rapid.IntRange(1, 20).Draw(t, "steps")
 		layout := layoutOfOne
-		m, err := newMover(o, must(factors(o.Schedule, steps)), nil, layout, steps, false)
+		m, err := newMover(o, must(factors(o.Schedule, steps)), nil, []string{"w"}, layout, steps, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if m == nil { // engines have it
 			o.Accumulate, o.Average = 0, 1
-			m = must(newMover(o, nil, nil, layout, steps, false))
+			m = must(newMover(o, nil, nil, []string{"w"}, layout, steps, false))
 		}
 		params, θ, average, sum, updates, r := []float32{0.7, 0}, 0.7, 0.0, 0.0, 0, reference{}
 		n := max(1, o.Accumulate)
@@ -282,7 +282,7 @@ func asRule(t *testing.T, trainer *Trainer, s Settings) *Group {
 		t.Fatal(err)
 	}
 	ready.factors = nil
-	ready.mover = &mover{optimizer: s.Optimizer, rule: s.Optimizer.rule(), layout: l.layout, steps: s.Privacy.Steps}
+	ready.mover = &mover{optimizer: s.Optimizer, rule: s.Optimizer.rule(), groups: must(s.Optimizer.groupsOf([]string{"w", "b"})), layout: l.layout, steps: s.Privacy.Steps}
 	for _, n := range must(stateLengths(ready.mover.rule, l.layout)) {
 		ready.mover.state = append(ready.mover.state, make([]float32, n))
 	}
@@ -471,7 +471,9 @@ func TestFaultyStepIsTakenAgain(t *testing.T) {
 	o.Accumulate, o.Average, o.WeightDecay = 2, 0.9, 0.1
 	well := o
 	well.Rule = faulty{"error", func(*Update) error { return nil }}
-	make := func(o Optimizer) *mover { return must(newMover(o, nil, []float64{0.3}, layoutOfOne, 9, false)) }
+	make := func(o Optimizer) *mover {
+		return must(newMover(o, nil, []float64{0.3}, []string{"w"}, layoutOfOne, 9, false))
+	}
 	want, got := make(well), make(o)
 	wanted, params := []float32{1, 0}, []float32{1, 0}
 	for step := 1; step <= 9; step++ {

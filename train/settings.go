@@ -25,10 +25,10 @@ type Settings struct {
 	// used.
 	Initial [][]float32
 	// From is a state that the run goes on from, or nil. The state's run must have the same model and method, and must
-	// accumulate and average if this one does. The state's parameters replace Initial, which must be nil, and
-	// Privacy.Steps includes its steps. [Result].Event is the event of both runs together, so Privacy must be the other
-	// run's, except for Steps: see [State.Privacy]. Further steps of the other run, and other runs that go on from the
-	// state, cost as much again.
+	// accumulate and average if this one does; with DPAdam both or neither must have groups. The state's parameters
+	// replace Initial, which must be nil, and Privacy.Steps includes its steps. [Result].Event is the event of both
+	// runs together, so Privacy must be the other run's, except for Steps: see [State.Privacy]. Further steps of the
+	// other run, and other runs that go on from the state, cost as much again.
 	//
 	// A run that goes on shares no draw with the other run. Key and a hash of all settings, including From and Steps,
 	// name its streams, and no two such hashes name the same stream: see identity.

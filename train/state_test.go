@@ -133,10 +133,21 @@ var otherRuns = map[string]func(*Settings){
 	"rule's field":  func(s *Settings) { s.Optimizer = OptimizerOf(unnamed{0.9}, 0.1) },
 	"its value":     func(s *Settings) { s.Optimizer = OptimizerOf(unnamed{0.8}, 0.1) },
 	"rule's type":   func(s *Settings) { s.Optimizer = OptimizerOf(renamed{unnamed{0.9}}, 0.1) },
+	"group":         grouped(ParameterGroup{[]string{"w"}, 2, 1}),
+	"no decay":      grouped(ParameterGroup{[]string{"w"}, 2, 0}),
+	"group's rate":  grouped(ParameterGroup{[]string{"w"}, 3, 1}),
+	"group of ones": grouped(ParameterGroup{[]string{"w"}, 1, 1}),
+	"its parameter": grouped(ParameterGroup{[]string{"b"}, 2, 1}),
+	"both":          grouped(ParameterGroup{[]string{"w", "b"}, 2, 1}),
+	"two groups":    grouped(ParameterGroup{[]string{"w"}, 2, 1}, ParameterGroup{[]string{"b"}, 2, 1}),
 	"key":           func(s *Settings) { s.Key = InsecureKey(8) },
 	"trial":         func(s *Settings) { s.Trial = 1 },
 	"no members":    func(s *Settings) { s.Members = []int32{} },
 	"some members":  func(s *Settings) { s.Members = []int32{1, 2} },
+}
+
+func grouped(groups ...ParameterGroup) func(*Settings) {
+	return func(s *Settings) { s.Optimizer.Groups = groups }
 }
 
 func TestRestoreRefusesOtherRuns(t *testing.T) {

@@ -76,6 +76,7 @@ func kept(t testing.TB, store train.Store, n int) Executor {
 func everything() train.Optimizer {
 	o := train.Nesterov(0, 0.5)
 	o.WeightDecay, o.Schedule, o.Accumulate, o.Average = 0.01, train.Warmup(0.2, train.Cosine(0)), 3, 0.5
+	o.Groups = []train.ParameterGroup{{Parameters: []string{"w"}, LearningRate: 2, WeightDecay: 0.5}}
 	return o
 }
 

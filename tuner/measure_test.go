@@ -1,6 +1,7 @@
 package tuner
 
 import (
+	"errors"
 	"math"
 	"reflect"
 	"strings"
@@ -66,6 +67,18 @@ func TestSamplesOfAnyColumnsSelect(t *testing.T) {
 	e.Test = set
 	if got := mustRun(t, e, plan); !reflect.DeepEqual(timeless(got), timeless(want)) {
 		t.Errorf("by its columns: %+v\nby accuracy: %+v", got, want)
+	}
+}
+
+// A group of a parameter that the model lacks is an error before anything is trained.
+func TestGroupsAreCheckedFirst(t *testing.T) {
+	s := settings(Variant1, 2)
+	s.Optimizer.Groups = []train.ParameterGroup{{Parameters: []string{"bias"}, LearningRate: 1}}
+	lab := &fakeLab{}
+	_, err := lab.executor(t).Run(t.Context(), planWith(t, s, 2))
+	var wrong *train.SettingError
+	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), `"bias": want one of the model's: ["w"]`) || lab.stepped > 0 || lab.open > 0 {
+		t.Errorf("error %v after %d steps, %d left open", err, lab.stepped, lab.open)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Settings are the settings of one tuning. All of them are public, and they alone determine the guarantee: see
-// [Settings.Event]. Functions that return settings or a plan copy the search space.
+// [Settings.Event]. Functions that return settings or a plan copy the search space and Optimizer.Groups.
 type Settings struct {
 	Method      Method
 	SubsetRate  float64                // q, in (0, 1); ignored by the baseline
@@ -106,6 +106,7 @@ func (s Settings) own() Settings {
 	if s.spaceIsValue() {
 		s.Space = s.Space.clone()
 	}
+	s.Optimizer = s.Optimizer.Clone()
 	return s
 }
 
