@@ -40,8 +40,8 @@ var rooms = []room{
 	{"models", []string{"internal", "train"}},
 	{"datasets", []string{"internal", "train"}},
 	{"tuner", []string{"internal", "accountant", "train"}},
-	{"bench/peers", []string{"cpu", "train", "models"}},           // public packages alone
-	{"examples", []string{"accountant", "cpu", "train", "tuner"}}, // what copies of them would import
+	{"bench/peers", []string{"cpu", "train", "models"}},                     // public packages alone
+	{"examples", []string{"accountant", "cpu", "train", "models", "tuner"}}, // what copies of them would import
 
 	{"cmd/internal/ui", nil},
 	{"cmd/internal/build", nil},

@@ -272,6 +272,16 @@ func TestHandedOverMemoryIsCopied(t *testing.T) {
 			h.over(func() { widths[0] = 5 }, func() { n = must(models.MLP(models.Options{}, widths...)) })
 			return n.Initial(rand.NewPCG(1, 2))
 		},
+		"models.Builder.Constant": func(h handOver) any {
+			values := []float32{1, 2}
+			m := must(models.Build(1, func(b *models.Builder) (output, cost *gorgonia.Node) {
+				x := b.Multiply(b.Input("x", 2), b.Parameter("w", models.Value(3), 1, 2))
+				h.over(func() { values[1] = 5 }, func() { output = b.Add(x, b.Constant(values, 1, 2)) })
+				return output, b.Do(gorgonia.Sum(output))
+			}))
+			p := must(train.NewPredictor(cpu.New(cpu.Options{}), m, [][]float32{{1, 2}}))
+			return must(p.Predict(context.Background(), must(train.NewData(1, []float32{3, 4}))))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := row(unchanged)

@@ -30,7 +30,7 @@ func TestSuite(t *testing.T) { suite(compiled).Run(t) }
 
 // bound returns a model in the compiler's form, with initial values.
 func bound(m train.Model) (compile.Source, error) {
-	return enginetest.Bound(compile.Source{Inputs: m.Inputs, Params: m.Parameters, Output: m.Output, Cost: m.Cost}, m.Initial(rand.NewPCG(1, 2)))
+	return enginetest.Bound(compile.Source{Inputs: m.Inputs, Params: m.Parameters, Constants: m.Constants, Output: m.Output, Cost: m.Cost}, m.Initial(rand.NewPCG(1, 2)))
 }
 
 func TestModels(t *testing.T) {

@@ -46,7 +46,7 @@ func BenchmarkTexts(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := compile.Compile(compile.Source{Inputs: n.Inputs, Params: n.Parameters, Output: n.Output, Cost: n.Cost})
+	p, err := compile.Compile(compile.Source{Inputs: n.Inputs, Params: n.Parameters, Constants: n.Constants, Output: n.Output, Cost: n.Cost})
 	if err != nil {
 		b.Fatal(err)
 	}

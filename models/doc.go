@@ -1,9 +1,10 @@
 // Package models builds networks for package train, including the networks of the paper's experiments.
 //
 // To build one for samples of any shape, call [New] with its name. [CNN], [MLP] and [EmbeddingClassifier] build one
-// with sizes of your own. The result is a [train.Model]: a Gorgonia graph of stock operations and a function Initial.
-// The graph's parameters have no values; Initial draws them from a seed, because Gorgonia's own initialisers seed from
-// the clock. The inputs and the cost of the graph are
+// with sizes of your own. To build any other network, call [Build] with a function that adds layers. The result is a
+// [train.Model]: a Gorgonia graph of stock operations and a function Initial. The graph's parameters have no values;
+// Initial draws them from a seed, because Gorgonia's own initialisers seed from the clock. The inputs and the cost of a
+// graph of New are
 //
 //	x  [batch, …]       the samples
 //	y  [batch, outputs] their labels: classes one-hot, or with one output a number to regress on

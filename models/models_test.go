@@ -16,7 +16,7 @@ import (
 
 // source returns a model in the compiler's form.
 func source(m train.Model) compile.Source {
-	return compile.Source{Inputs: m.Inputs, Params: m.Parameters, Output: m.Output, Cost: m.Cost}
+	return compile.Source{Inputs: m.Inputs, Params: m.Parameters, Constants: m.Constants, Output: m.Output, Cost: m.Cost}
 }
 
 func size(n train.Model) int {

@@ -33,13 +33,15 @@ func (l Lion) Move(u *train.Update) error {
 	return nil
 }
 
-// The rule of docs/library.md is this file's, and learns. Its program is an example's, which TestExamples runs.
+// The rule of docs/library.md is this file's, and learns. Its programs are the examples', which TestExamples runs.
 func TestDocumentedRule(t *testing.T) {
 	text, err := os.ReadFile("../docs/library.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for marker, file := range map[string]string{"rule": "documented_test.go", "program": "../examples/regression/main.go"} {
+	for marker, file := range map[string]string{
+		"rule": "documented_test.go", "program": "../examples/regression/main.go", "layers": "../examples/attention/main.go",
+	} {
 		source, _ := os.ReadFile(file) // none shows nothing
 		_, shown, _ := strings.Cut(string(text), "<!-- "+marker+" -->\n```go\n")
 		shown, _, found := strings.Cut(shown, "```\n<!-- "+marker+" -->")

@@ -8,16 +8,16 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cpu"
+	"github.com/dptrain/dptrain/models"
 	"github.com/dptrain/dptrain/train"
 	G "gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
-const vocabulary, tokens, width, batch = 20, 8, 16, 4 // any batch: training forms its own
+const vocabulary, tokens, width = 20, 8, 16
 
 func main() {
 	data, test := texts(8000, 1), texts(1000, 2)
-	trainer := must(train.New(cpu.New(cpu.Options{}), network(), data.Data, train.Settings{
+	trainer := must(train.New(cpu.New(cpu.Options{}), must(network()), data.Data, train.Settings{
 		Privacy:   train.Privacy{SamplingRate: 0.05, NoiseMultiplier: 1.2, ClippingNorm: 1, Steps: 800, NominalSize: 8000},
 		Optimizer: train.Adam(0.008), Key: train.NewKey(),
 	}))
@@ -27,25 +27,21 @@ func main() {
 	fmt.Printf("accuracy %.2f, epsilon %.2f at delta %g\n", must(trainer.Score(context.Background(), test)), guarantee.Epsilon, guarantee.Delta)
 }
 
-func network() train.Model {
-	g, m := G.NewGraph(), train.Model{}
-	parameter := func(name string, shape ...int) *G.Node {
-		n := G.NewTensor(g, tensor.Float32, len(shape), G.WithShape(shape...), G.WithName(name), G.WithInit(G.Gaussian(0, 0.3)))
-		m.Parameters = append(m.Parameters, n)
-		return n
-	}
-	ids := G.NewMatrix(g, tensor.Int, G.WithShape(batch, tokens), G.WithName("ids"))
-	y := G.NewMatrix(g, tensor.Float32, G.WithShape(batch, 2), G.WithName("y"))
-	words := G.Must(G.ByIndices(parameter("words", vocabulary, width), G.Must(G.Reshape(ids, tensor.Shape{batch * tokens})), 0))
-	x := G.Must(G.BroadcastAdd(G.Must(G.Reshape(words, tensor.Shape{batch, tokens, width})), parameter("places", 1, tokens, width), nil, []byte{0}))
-	rows := G.Must(G.Reshape(x, tensor.Shape{batch * tokens, width}))
-	head := func(name string) *G.Node {
-		return G.Must(G.Reshape(G.Must(G.Mul(rows, parameter(name, width, width))), tensor.Shape{batch, tokens, width}))
-	}
-	scores := G.Must(G.BatchedMatMul(head("query"), head("key"), false, true)) // [batch, tokens, tokens]
-	mixed := G.Must(G.Add(x, G.Must(G.BatchedMatMul(G.Must(G.SoftMax(scores)), head("value")))))
-	m.Output = G.Must(G.Mul(G.Must(G.Mean(G.Must(G.Tanh(mixed)), 1)), parameter("out", width, 2)))
-	m.Cost = G.Must(G.Neg(G.Must(G.Sum(G.Must(G.HadamardProd(y, G.Must(G.LogSoftMax(m.Output))))))))
-	m.Inputs = G.Nodes{ids, y}
-	return m
+func network() (train.Model, error) {
+	const batch = 4 // any: training forms its own batches
+	return models.Build(batch, func(b *models.Builder) (output, cost *G.Node) {
+		ids, y := b.Integers("ids", tokens), b.Input("y", 2)
+		words := b.Embedding("words", ids, vocabulary, width)
+		x := block(b, "block", b.Add(words, b.Parameter("positions", models.Normal(1), 1, tokens, width)))
+		output = b.Linear("out", b.Do(G.Mean(x, 1)), 2)
+		return output, b.CrossEntropy(output, y, nil)
+	})
+}
+
+// block adds a transformer block to x [batch, tokens, width].
+func block(b *models.Builder, name string, x *G.Node) *G.Node {
+	h := b.LayerNorm(name+".norm1", x)
+	x = b.Add(x, b.Attention(name+".attention", h, 2, models.AttentionOptions{}))
+	h = b.Linear(name+".up", b.LayerNorm(name+".norm2", x), 2*width)
+	return b.Add(x, b.Linear(name+".down", b.Do(G.Rectify(h)), width))
 }

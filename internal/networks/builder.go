@@ -37,13 +37,13 @@ var Tanh = TemperedSigmoid{Scale: 2, Temperature: 2, Offset: 1}
 
 // builder builds a graph. It keeps the first error, so that layers can be added without a check after each.
 type builder struct {
-	graph  *gorgonia.ExprGraph
-	opts   Options
-	dtype  tensor.Dtype
-	params gorgonia.Nodes
-	fans   []int
-	layers []Layer
-	err    error
+	graph   *gorgonia.ExprGraph
+	opts    Options
+	dtype   tensor.Dtype
+	params  gorgonia.Nodes
+	initial []Initialiser // of params
+	layers  []Layer
+	err     error
 }
 
 func newBuilder(o Options) *builder {
@@ -99,8 +99,8 @@ func (b *builder) activate(x *gorgonia.Node) *gorgonia.Node {
 // linear computes x·w + bias for x [batch, in].
 func (b *builder) linear(name string, x *gorgonia.Node, in, out int) *gorgonia.Node {
 	b.layer(Layer{Kind: KindLinear, Name: name, In: in, Out: out})
-	w := b.param(name+".weight", in, in, out)
-	bias := b.param(name+".bias", in, 1, out)
+	w := b.param(name+".weight", KaimingUniform(in), in, out)
+	bias := b.param(name+".bias", KaimingUniform(in), 1, out)
 	x = b.do(name, func() (*gorgonia.Node, error) { return gorgonia.Mul(x, w) })
 	return b.do(name+" bias", func() (*gorgonia.Node, error) { return gorgonia.BroadcastAdd(x, bias, nil, []byte{0}) })
 }
@@ -108,9 +108,9 @@ func (b *builder) linear(name string, x *gorgonia.Node, in, out int) *gorgonia.N
 // conv computes the convolution of x [batch, in, height, width], with square kernels.
 func (b *builder) conv(name string, x *gorgonia.Node, in, out, kernel, stride, pad int) *gorgonia.Node {
 	b.layer(Layer{Kind: KindConv2d, Name: name, In: in, Out: out, Kernel: kernel, Stride: stride, Padding: pad})
-	fan := in * kernel * kernel
-	w := b.param(name+".weight", fan, out, in, kernel, kernel)
-	bias := b.param(name+".bias", fan, 1, out, 1, 1)
+	initial := KaimingUniform(in * kernel * kernel)
+	w := b.param(name+".weight", initial, out, in, kernel, kernel)
+	bias := b.param(name+".bias", initial, 1, out, 1, 1)
 	x = b.do(name, func() (*gorgonia.Node, error) {
 		return gorgonia.Conv2d(x, w, tensor.Shape{kernel, kernel}, []int{pad, pad}, []int{stride, stride}, []int{1, 1})
 	})
@@ -129,7 +129,7 @@ func (b *builder) model(output *gorgonia.Node, outputs int, inputs ...*gorgonia.
 	if b.err != nil {
 		return Model{}, fmt.Errorf("build graph: %w", b.err)
 	}
-	return Model{Inputs: append(inputs, y), Parameters: b.params, Output: output, Cost: cost, Initial: initial(b.params, b.fans)}, nil
+	return Model{Inputs: append(inputs, y), Parameters: b.params, Output: output, Cost: cost, Initial: Initial(b.params, b.initial)}, nil
 }
 
 func (b *builder) crossEntropy(y, logits *gorgonia.Node) *gorgonia.Node {

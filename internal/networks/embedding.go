@@ -35,7 +35,7 @@ func (b *builder) ids(name string, shape ...int) *gorgonia.Node {
 // embedding adds a parameter [vocabulary, width] and gathers its rows by ids [batch, length]: [batch, length, width].
 func (b *builder) embedding(name string, ids *gorgonia.Node, vocabulary, length, width int) *gorgonia.Node {
 	b.layer(Layer{Kind: KindEmbedding, Name: name, In: vocabulary, Out: width})
-	table := b.param(name+".weight", standardNormal, vocabulary, width)
+	table := b.param(name+".weight", Normal(1), vocabulary, width)
 	flat := b.do(name+" ids", func() (*gorgonia.Node, error) { return gorgonia.Reshape(ids, tensor.Shape{b.opts.Batch * length}) })
 	rows := b.do(name, func() (*gorgonia.Node, error) { return gorgonia.ByIndices(table, flat, 0) })
 	return b.do(name+" rows", func() (*gorgonia.Node, error) {

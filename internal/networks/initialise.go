@@ -7,26 +7,38 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// In place of a fan, standardNormal marks a parameter whose initial values are drawn from N(0, 1), and zeros one that
-// begins at 0.
-const (
-	standardNormal = 0
-	zeros          = -1
-)
+// Initialiser draws one initial value of a parameter.
+type Initialiser func(draw *rand.Rand) float64
 
-// param adds a parameter without values. fan is the number of inputs of one unit, which decides its initial values.
-func (b *builder) param(name string, fan int, shape ...int) *gorgonia.Node {
+// Uniform draws from U(−bound, bound).
+func Uniform(bound float64) Initialiser {
+	return func(draw *rand.Rand) float64 { return (2*draw.Float64() - 1) * bound }
+}
+
+// Normal draws from N(0, deviation²).
+func Normal(deviation float64) Initialiser {
+	return func(draw *rand.Rand) float64 { return draw.NormFloat64() * deviation }
+}
+
+// Value is v without a draw.
+func Value(v float64) Initialiser { return func(*rand.Rand) float64 { return v } }
+
+// KaimingUniform draws from U(−1/√fan, 1/√fan), where fan is the number of inputs of one unit. That is PyTorch's
+// default for weights and biases of linear and convolutional layers (Kaiming uniform with a = √5), from which the
+// paper's models were trained.
+func KaimingUniform(fan int) Initialiser { return Uniform(1 / math.Sqrt(float64(fan))) }
+
+// param adds a parameter without values.
+func (b *builder) param(name string, initial Initialiser, shape ...int) *gorgonia.Node {
 	w := gorgonia.NewTensor(b.graph, b.dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
 	b.params = append(b.params, w)
-	b.fans = append(b.fans, fan)
+	b.initial = append(b.initial, initial)
 	return w
 }
 
-// initial returns a function that draws initial values for all parameters, from U(−1/√fan, 1/√fan) where fan is the
-// number of inputs of one unit. That is PyTorch's default for weights and biases of linear and convolutional layers
-// (Kaiming uniform with a = √5), from which the paper's models were trained. It draws embeddings from N(0, 1), as
-// PyTorch does. A linear model begins at 0: its cost is convex, so a random start adds noise and nothing else.
-func initial(params gorgonia.Nodes, fans []int) func(rand.Source) [][]float32 {
+// Initial returns a function that draws initial values for all parameters, each by its initialiser. It keeps
+// initialisers, which must not change afterwards.
+func Initial(params gorgonia.Nodes, initialisers []Initialiser) func(rand.Source) [][]float32 {
 	sizes := make([]int, len(params))
 	for i, p := range params {
 		sizes[i] = p.Shape().TotalSize()
@@ -35,16 +47,9 @@ func initial(params gorgonia.Nodes, fans []int) func(rand.Source) [][]float32 {
 		draw := rand.New(src)
 		out := make([][]float32, len(sizes))
 		for i, size := range sizes {
-			value := draw.NormFloat64
-			if fan := fans[i]; fan == zeros {
-				value = func() float64 { return 0 }
-			} else if fan != standardNormal {
-				bound := 1 / math.Sqrt(float64(fan))
-				value = func() float64 { return (2*draw.Float64() - 1) * bound }
-			}
 			out[i] = make([]float32, size)
 			for k := range out[i] {
-				out[i][k] = float32(value())
+				out[i][k] = float32(initialisers[i](draw))
 			}
 		}
 		return out

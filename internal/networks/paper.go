@@ -77,8 +77,8 @@ func (b *builder) mlp(widths ...int) (Model, error) {
 	}
 	last := len(widths) - 1
 	output := b.linear(fmt.Sprintf("fc%d", last), x, widths[last-1], widths[last])
-	if last == 1 {
-		b.fans = []int{zeros, zeros}
+	if last == 1 { // the cost is convex, so a random start adds noise and nothing else
+		b.initial = []Initialiser{Value(0), Value(0)}
 	}
 	return b.model(output, widths[last], input)
 }

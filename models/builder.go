@@ -1,0 +1,202 @@
+package models
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/graph"
+	"github.com/dptrain/dptrain/internal/networks"
+	"github.com/dptrain/dptrain/train"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Initialiser draws one initial value of a parameter, from its argument alone, which depends on a run's key.
+type Initialiser = networks.Initialiser
+
+// Uniform draws from U(−bound, bound).
+func Uniform(bound float64) Initialiser { return networks.Uniform(bound) }
+
+// Normal draws from N(0, deviation²).
+func Normal(deviation float64) Initialiser { return networks.Normal(deviation) }
+
+// Value is v, without a draw.
+func Value(v float64) Initialiser { return networks.Value(v) }
+
+// Builder adds inputs, parameters and layers to the graph of one model, and any operation of Gorgonia by [Builder.Do].
+// The batch is the first axis of all values that depend on samples. A Builder is valid in the function that [Build]
+// calls. An error of any method ends that function.
+type Builder struct {
+	graph      *gorgonia.ExprGraph
+	batch      int
+	inputs     gorgonia.Nodes
+	parameters gorgonia.Nodes
+	initial    []Initialiser // of parameters
+	constants  gorgonia.Nodes
+	layer      string // that is being added, or ""
+}
+
+// failure is the panic by which an error ends the function that [Build] calls.
+type failure struct{ err error }
+
+// Build builds a model: f adds to b's graph and returns the output, or nil, and the cost, as [train.Model] describes
+// them. batch is the graph's batch size, at least 1. The model's inputs are in the order in which f adds them.
+//
+// The first error of an operation ends f. It names the layer and the line that called it. A panic in f, by Gorgonia or
+// by f itself, is such an error too, and says panic.
+func Build(batch int, f func(b *Builder) (output, cost *gorgonia.Node)) (m train.Model, err error) {
+	b := &Builder{graph: gorgonia.NewGraph(), batch: batch}
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case failure:
+			err = b.located(p.err)
+		default:
+			err = b.located(fmt.Errorf("panic: %v", p))
+		}
+	}()
+	b.check(batch > 0, "a batch of %d, want 1 or more", batch)
+	output, cost := f(b)
+	return train.Model{
+		Inputs: b.inputs, Parameters: b.parameters, Constants: b.constants, Output: output, Cost: cost,
+		Initial: networks.Initial(b.parameters, b.initial),
+	}, nil
+}
+
+// located adds to an error the layer, and the caller's line, while a panic unwinds the stack. It knows this package by
+// its files, because inlined functions have names of the caller's package.
+func (b *Builder) located(err error) error {
+	if b.layer != "" {
+		err = fmt.Errorf("%s: %w", b.layer, err)
+	}
+	stack := make([]uintptr, 64)
+	frames := runtime.CallersFrames(stack[:runtime.Callers(1, stack)])
+	at, more := frames.Next()
+	ours := filepath.Dir(at.File)
+	for more && (strings.HasPrefix(at.Function, "runtime.") || strings.HasPrefix(at.Function, "gorgonia.org/") ||
+		filepath.Dir(at.File) == ours && !strings.HasSuffix(at.File, "_test.go")) {
+		at, more = frames.Next()
+	}
+	return fmt.Errorf("build a model: %s:%d: %w", filepath.Base(at.File), at.Line, err)
+}
+
+// Do returns n, unless err ends the function that [Build] calls. It takes the results of any operation, as in
+// b.Do(gorgonia.Tanh(x)).
+func (b *Builder) Do(n *gorgonia.Node, err error) *gorgonia.Node {
+	if err != nil {
+		panic(failure{err})
+	}
+	return n
+}
+
+func (b *Builder) check(ok bool, format string, args ...any) {
+	if !ok {
+		panic(failure{fmt.Errorf(format, args...)})
+	}
+}
+
+// in adds a layer. If add panics, the layer's name stays for the error.
+func (b *Builder) in(layer string, add func() *gorgonia.Node) *gorgonia.Node {
+	outer := b.layer
+	b.layer = layer
+	n := add()
+	b.layer = outer
+	return n
+}
+
+// Input adds an input of numbers, [batch, shape…].
+func (b *Builder) Input(name string, shape ...int) *gorgonia.Node {
+	return b.input(name, tensor.Float32, shape)
+}
+
+// Integers adds an input of integers, [batch, shape…]: ids for [Builder.Embedding], or classes for
+// [Builder.CrossEntropy]. No operation computes with them.
+func (b *Builder) Integers(name string, shape ...int) *gorgonia.Node {
+	return b.input(name, tensor.Int, shape)
+}
+
+func (b *Builder) input(name string, dtype tensor.Dtype, shape []int) *gorgonia.Node {
+	shape = append([]int{b.batch}, shape...)
+	n := gorgonia.NewTensor(b.graph, dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
+	b.inputs = append(b.inputs, n)
+	return n
+}
+
+// Parameter adds a parameter, which is trained. No other parameter or input has its name.
+func (b *Builder) Parameter(name string, initial Initialiser, shape ...int) *gorgonia.Node {
+	n := gorgonia.NewTensor(b.graph, tensor.Float32, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
+	b.parameters, b.initial = append(b.parameters, n), append(b.initial, initial)
+	return n
+}
+
+// Constant adds a copy of values that aren't trained, in row-major order: frozen weights, or a mask for all samples.
+// gorgonia.NewConstant adds a single number.
+func (b *Builder) Constant(values []float32, shape ...int) *gorgonia.Node {
+	value := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(slices.Clone(values)))
+	n := gorgonia.NewTensor(b.graph, tensor.Float32, len(shape), gorgonia.WithShape(shape...), gorgonia.WithValue(value),
+		gorgonia.WithName(fmt.Sprintf("constant %d", len(b.constants))))
+	b.constants = append(b.constants, n)
+	return n
+}
+
+// number returns a constant without axes.
+func number(v float32) *gorgonia.Node { return gorgonia.NewConstant(v) }
+
+// Add returns x + y, with y repeated along the axes in which it has length one, and along the batch if it doesn't
+// depend on samples: a bias [1, width] beside x [batch, width], or positions [1, tokens, width] beside x [batch,
+// tokens, width]. x and y have the same number of axes, at most four.
+func (b *Builder) Add(x, y *gorgonia.Node) *gorgonia.Node {
+	return b.broadcast("add", gorgonia.BroadcastAdd, x, y)
+}
+
+// Multiply returns the product of x and y, element by element, with y repeated as in [Builder.Add].
+func (b *Builder) Multiply(x, y *gorgonia.Node) *gorgonia.Node {
+	return b.broadcast("multiply", gorgonia.BroadcastHadamardProd, x, y)
+}
+
+func (b *Builder) broadcast(name string, op func(x, y *gorgonia.Node, left, right []byte) (*gorgonia.Node, error), x, y *gorgonia.Node) *gorgonia.Node {
+	b.check(x.Dims() == y.Dims() && x.Dims() <= 4, "%s: shapes %v and %v, want as many axes, at most 4", name, x.Shape(), y.Shape())
+	var axes []byte
+	for i, n := range y.Shape() {
+		b.check(n == 1 || n == x.Shape()[i], "%s: shape %v doesn't broadcast to %v", name, y.Shape(), x.Shape())
+		if n == 1 && (x.Shape()[i] != 1 || i == 0 && b.fixed(y)) {
+			axes = append(axes, byte(i))
+		}
+	}
+	return b.Do(op(x, y, nil, axes))
+}
+
+// fixed reports whether a node is the same for all samples.
+func (b *Builder) fixed(n *gorgonia.Node) bool {
+	return !slices.ContainsFunc(graph.Order(gorgonia.Nodes{n}), func(n *gorgonia.Node) bool { return slices.Contains(b.inputs, n) })
+}
+
+func (b *Builder) reshape(x *gorgonia.Node, shape ...int) *gorgonia.Node {
+	if slices.Equal(x.Shape(), shape) {
+		return x
+	}
+	return b.Do(gorgonia.Reshape(x, shape))
+}
+
+// rows returns x [batch, …, width] as a matrix [batch·…, width].
+func (b *Builder) rows(x *gorgonia.Node) *gorgonia.Node {
+	return b.reshape(x, x.Shape().TotalSize()/last(x), last(x))
+}
+
+// slice returns elements from, …, to-1 of an axis of x. Gorgonia drops an axis of length one, and slice keeps it.
+func (b *Builder) slice(x *gorgonia.Node, axis, from, to int) *gorgonia.Node {
+	if to-from == x.Shape()[axis] { // Gorgonia panics at some of these
+		return x
+	}
+	ranges := make([]tensor.Slice, axis+1)
+	ranges[axis] = gorgonia.S(from, to)
+	shape := x.Shape().Clone()
+	shape[axis] = to - from
+	return b.reshape(b.Do(gorgonia.Slice(x, ranges...)), shape...)
+}
+
+// last returns the length of the last axis.
+func last(x *gorgonia.Node) int { return x.Shape()[x.Dims()-1] }
