@@ -265,6 +265,10 @@ var refusals = map[string]refusal{
 	"constants that differ along the batch": {want: perPlace, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Add(hidden(g, 2), g.Constant("c", []float32{1, 2, 1, 2, 1, 2, 1, 3}, g.Batch, 2)))
 	})},
+	"a parameter for each row of each place": {want: perPlace, build: squared(func(g *enginetest.G) node {
+		rows := g.Do(gorgonia.Reshape(hidden(g, 6), tensor.Shape{2 * g.Batch, 3}))
+		return g.Do(gorgonia.Add(rows, g.Param("p", 2*g.Batch, 3)))
+	})},
 	"constants along the batch turned away from it": {want: perPlace, build: squared(func(g *enginetest.G) node {
 		c := g.Constant("c", []float32{1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}, g.Batch, 4)
 		return g.Do(gorgonia.Add(hidden(g, 4), g.Do(gorgonia.Transpose(c))))
