@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/graph"
 	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 	"gorgonia.org/gorgonia"
@@ -145,9 +144,9 @@ func (b *Builder) Constant(values []float32, shape ...int) *gorgonia.Node {
 // number returns a constant without axes.
 func number(v float32) *gorgonia.Node { return gorgonia.NewConstant(v) }
 
-// Add returns x + y, with y repeated along the axes in which it has length one, and along the batch if it doesn't
-// depend on samples: a bias [1, width] beside x [batch, width], or positions [1, tokens, width] beside x [batch,
-// tokens, width]. x and y have the same number of axes, at most four.
+// Add returns x + y, with y repeated along the axes in which it has length one, such as a bias [1, width] beside x
+// [batch, width], or positions [1, tokens, width] beside x [batch, tokens, width]. x and y have as many axes, at most
+// four.
 func (b *Builder) Add(x, y *gorgonia.Node) *gorgonia.Node {
 	return b.broadcast("add", gorgonia.BroadcastAdd, x, y)
 }
@@ -162,16 +161,11 @@ func (b *Builder) broadcast(name string, op func(x, y *gorgonia.Node, left, righ
 	var axes []byte
 	for i, n := range y.Shape() {
 		b.check(n == 1 || n == x.Shape()[i], "%s: shape %v doesn't broadcast to %v", name, y.Shape(), x.Shape())
-		if n == 1 && (x.Shape()[i] != 1 || i == 0 && b.fixed(y)) {
+		if n != x.Shape()[i] {
 			axes = append(axes, byte(i))
 		}
 	}
 	return b.Do(op(x, y, nil, axes))
-}
-
-// fixed reports whether a node is the same for all samples.
-func (b *Builder) fixed(n *gorgonia.Node) bool {
-	return !slices.ContainsFunc(graph.Order(gorgonia.Nodes{n}), func(n *gorgonia.Node) bool { return slices.Contains(b.inputs, n) })
 }
 
 func (b *Builder) reshape(x *gorgonia.Node, shape ...int) *gorgonia.Node {

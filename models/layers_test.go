@@ -92,7 +92,7 @@ var layers = map[string]build{
 	"cross-entropy of probabilities": classified(probabilities, without),
 }
 
-// built returns a model with a batch of one and of three.
+// built returns a model with a batch of one and of three, which compiles.
 func built(t *testing.T, f build) (one, three train.Model) {
 	t.Helper()
 	one, err := models.Build(1, f)
@@ -100,6 +100,9 @@ func built(t *testing.T, f build) (one, three train.Model) {
 		t.Fatal(err)
 	}
 	if three, err = models.Build(3, f); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := compile.Compile(source(one)); err != nil {
 		t.Fatal(err)
 	}
 	return one, three
@@ -414,6 +417,28 @@ func TestPaddingChangesNothing(t *testing.T) {
 			if by := off(stepped(t, long, parameters, row, 20), gradient); !(by <= 2e-5) || norm(gradient) < 0.1 {
 				t.Errorf("causal %v: padding changes the gradient by %v", causal, by)
 			}
+		}
+	}
+}
+
+// Recurrent layers skip padding before and between the steps of a text.
+func TestPaddingIsSkipped(t *testing.T) {
+	recurrent := func(steps int) build {
+		return squared(func(b *models.Builder) *G.Node {
+			x, mask := b.Input("x", steps, width), b.Input("mask", steps)
+			return b.GRU("gru", b.LSTM("lstm", x, 3, mask), width, mask)
+		})
+	}
+	_, short := built(t, recurrent(3))
+	_, long := built(t, recurrent(6))
+	parameters, rows := drawn(long, 4, 9)
+	for _, row := range rows {
+		row[1] = []float32{0, 1, 1, 0, 0, 1}
+		cut := [][]float32{slices.Concat(row[0][width:3*width], row[0][5*width:]), {1, 1, 1}}
+		want, got := predicted(t, short, parameters, cut), predicted(t, long, parameters, row)
+		at := slices.Concat(make([]float32, width), want[:2*width], want[width:2*width], want[width:2*width], want[2*width:])
+		if by := off(got, at); !(by <= 1e-6) {
+			t.Errorf("padding changes outputs by %v", by)
 		}
 	}
 }
