@@ -31,27 +31,14 @@ func checkLists(src Source) error {
 		}
 		return nil
 	}
-	for i, n := range src.Inputs {
-		if err := check(fmt.Sprintf("input %d", i), n); err != nil {
-			return err
-		}
-	}
-	for i, n := range src.Params {
-		if err := check(fmt.Sprintf("parameter %d", i), n); err != nil {
-			return err
-		}
-	}
-	for i, n := range src.Constants {
-		if err := check(fmt.Sprintf("constant %d", i), n); err != nil {
-			return err
-		}
-		switch {
-		case slices.Contains(src.Params, n), slices.Contains(src.Inputs, n):
-			return fmt.Errorf("constant %q is listed as an input or a parameter too", graph.Label(n))
-		case graph.Name(n) == "":
-			return nameless("constant", i)
-		case n.Op() != nil || n.Value() == nil:
-			return fmt.Errorf("constant %q is computed, or has no value bound; bind one by gorgonia.WithValue", graph.Label(n))
+	for _, list := range []struct {
+		what  string
+		nodes gorgonia.Nodes
+	}{{"input", src.Inputs}, {"parameter", src.Params}, {"constant", src.Constants}} {
+		for i, n := range list.nodes {
+			if err := check(fmt.Sprintf("%s %d", list.what, i), n); err != nil {
+				return err
+			}
 		}
 	}
 	if src.Output != nil {

@@ -67,6 +67,11 @@ func (t *tracer) declare(src Source) error {
 			return err
 		}
 	}
+	for i, n := range src.Constants {
+		if err := t.declared(i, n); err != nil {
+			return err
+		}
+	}
 	if err := checkAllBound(src.Params); err != nil {
 		return err
 	}
@@ -145,6 +150,20 @@ func (t *tracer) param(i int, n *gorgonia.Node, names map[string]bool) error {
 	t.needs[id] = true
 	t.memo[n] = traced{class: shared, id: id, shape: shape, view: ViewOf(shape)}
 	t.prog.Params = append(t.prog.Params, Tensor{Name: n.Name(), Shape: shape, Size: product(shape), Value: id})
+	return nil
+}
+
+// declared checks constant i, which becomes a value of the program where it is used.
+func (t *tracer) declared(i int, n *gorgonia.Node) error {
+	_, listed := t.memo[n]
+	switch {
+	case listed:
+		return fmt.Errorf("constant %q is listed as an input or a parameter too", graph.Label(n))
+	case graph.Name(n) == "":
+		return nameless("constant", i)
+	case n.Op() != nil || n.Value() == nil:
+		return fmt.Errorf("constant %q is computed, or has no value bound; bind one by gorgonia.WithValue", graph.Label(n))
+	}
 	return nil
 }
 

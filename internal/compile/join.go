@@ -74,13 +74,12 @@ func sideBySide(whole []int, pieces [][]int, axis int) []View {
 
 // upsample lowers the repetition of each pixel along rows and columns.
 func upsample(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	v, count, err := t.images(n, in[0])
+	v, out, count, err := t.images(n, in[0])
 	if err != nil {
 		return traced{}, err
 	}
 	c, h, w := count*v.shape[0], v.shape[1], v.shape[2]
-	out, shape := stacked(n, v, count)
-	times := shape[1] / h
+	times := graph.Shape(n)[2] / h
 	view := View{Shape: []int{c, h, times, w, times}, Strides: []int{h * w, w, 0, 1, 0}}
 	out.id = t.emit(n, out.shape, Instruction{Op: Gather, In: []ID{v.id}, View: view})
 	return out, nil
@@ -88,20 +87,19 @@ func upsample(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 
 // globalAverage lowers the mean over an image's rows and columns.
 func globalAverage(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	v, count, err := t.images(n, in[0])
+	v, out, count, err := t.images(n, in[0])
 	if err != nil {
 		return traced{}, err
 	}
 	view, left := summing([]int{count * v.shape[0], v.shape[1], v.shape[2]}, []int{1, 2})
 	total := t.emit(n, left, Instruction{Op: Scatter, In: []ID{v.id}, View: view})
-	out, _ := stacked(n, v, count)
 	out.id = t.emit(n, out.shape, Instruction{Op: BinaryScalar, Func: Div, In: []ID{total}, Scalar: float32(v.shape[1] * v.shape[2])})
 	return out, nil
 }
 
 // groupNorm lowers the normalisation of groups of channels.
 func groupNorm(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	v, count, err := t.images(n, in[0])
+	v, out, count, err := t.images(n, in[0])
 	if err != nil {
 		return traced{}, err
 	}
@@ -110,7 +108,6 @@ func groupNorm(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	if groups < 1 || v.shape[0]%groups != 0 {
 		return traced{}, refuse(n, fmt.Sprintf("%d channels aren't %d groups of one size", v.shape[0], groups), "a number of groups that divides that of channels")
 	}
-	out, _ := stacked(n, v, count)
 	out.id = t.emit(n, out.shape, Instruction{
 		Op: Normalize, In: []ID{v.id}, Rows: count * groups, K: product(v.shape) / groups, Scalar: float32(f.Float("epsilon")),
 	})

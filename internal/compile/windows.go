@@ -97,7 +97,7 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 // unroll lowers an Im2Col outside [convolution]'s pattern, as Conv2d makes it for unusual filters or images: positions
 // and elements of a window are strides of the image, or of a copy with zeros around it.
 func unroll(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
-	v, count, err := t.images(n, in[0])
+	v, out, count, err := t.images(n, in[0])
 	if err != nil {
 		return traced{}, err
 	}
@@ -110,38 +110,32 @@ func unroll(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		id = t.emit(n, padded, Instruction{Op: Scatter, In: []ID{id}, View: into})
 		h, w = padded[1], padded[2]
 	}
-	out, shape := stacked(n, v, count) // rows and columns of positions, elements
+	shape := graph.Shape(n) // images, rows and columns of positions, elements
 	kh, kw, dh, dw := f.Int("h"), f.Int("w"), f.Int("dilationH"), f.Int("dilationW")
 	view := View{
-		Shape:   []int{count, shape[0], shape[1], c, kh, kw},
+		Shape:   []int{count, shape[1], shape[2], c, kh, kw},
 		Strides: []int{c * h * w, f.Int("strideH") * w, f.Int("strideW"), h * w, dh * w, dw},
 	}
 	out.id = t.emit(n, out.shape, Instruction{Op: Gather, In: []ID{id}, View: view})
 	return out, nil
 }
 
-// images returns an operand as images: of each sample one of v.shape, or count of them, folded. It copies a shared
-// operand for each sample.
-func (t *tracer) images(n *gorgonia.Node, v traced) (images traced, count int, err error) {
-	v, err = t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0]))
+// images returns the operand of n as images, one of v.shape for each sample, or count of them if it is folded, and the
+// result of n without a value. It copies a shared operand for each sample.
+func (t *tracer) images(n *gorgonia.Node, v traced) (images, out traced, count int, err error) {
+	if v, err = t.batchedCopy(n, v, graph.Shape(graph.Children(n)[0])); err != nil {
+		return v, out, 0, err
+	}
 	count = 1
-	if err == nil && v.folded {
+	if v.folded {
 		count, v.shape = v.shape[0], v.shape[1:]
 	}
-	if err == nil && len(v.shape) != 3 {
-		err = refuse(n, "its operand isn't an image of each sample", "samples of channels, rows and columns")
+	if len(v.shape) != 3 {
+		return v, out, 0, refuse(n, "its operand isn't an image of each sample", "samples of channels, rows and columns")
 	}
-	return v, count, err
-}
-
-// stacked returns the result of an operation on images, several of a sample as in its operand, and its shape for one.
-func stacked(n *gorgonia.Node, v traced, count int) (out traced, shape []int) {
-	shape = graph.Shape(n)[1:]
-	out = traced{class: batched, shape: shape, folded: v.folded}
-	if v.folded {
-		out.shape = slices.Concat([]int{count}, shape)
-	}
-	return out, shape
+	out.class = batched
+	out.shape, out.folded, err = t.perSample(n, graph.Shape(n))
+	return v, out, count, err
 }
 
 // maxPool lowers max-pooling. The positions of the maxima are a separate value, which the backward pass reads.
@@ -158,7 +152,7 @@ func maxPool(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 // pool returns the operand, the result and the window of a max-pooling operation. The channels of several images are
 // the channels of one.
 func (t *tracer) pool(n *gorgonia.Node, in []traced) (v, out traced, win *Window, err error) {
-	v, count, err := t.images(n, in[0])
+	v, out, count, err := t.images(n, in[0])
 	if err != nil {
 		return v, out, nil, err
 	}
@@ -171,7 +165,7 @@ func (t *tracer) pool(n *gorgonia.Node, in []traced) (v, out traced, win *Window
 	if win.PadH != f.Int("padSouth") || win.PadW != f.Int("padEast") {
 		return v, out, nil, refuse(n, "its padding differs between sides, which Gorgonia takes for one another", "the same padding on both sides")
 	}
-	out, shape := stacked(n, v, count)
-	win.OutC, win.OutH, win.OutW = count*shape[0], shape[1], shape[2]
+	shape := graph.Shape(n)
+	win.OutC, win.OutH, win.OutW = count*shape[1], shape[2], shape[3]
 	return v, out, win, nil
 }

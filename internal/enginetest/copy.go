@@ -56,14 +56,14 @@ func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 		below = append(below, c.nodes[o])
 	}
 	op := n.Op()
-	if op == nil && !slices.Contains(c.listed, n) {
-		return c.leaf(n), nil
+	if op == nil {
+		m = c.leaf(n)
+		if slices.Contains(c.listed, n) {
+			c.fixed[m], err = cloned(n.Value())
+		}
+		return m, err
 	}
-	kind := "constantTensor"
-	if op != nil {
-		kind = graph.Kind(op)
-	}
-	switch kind {
+	switch graph.Kind(op) {
 	case "constantScalar", "constantTensor":
 		// Gorgonia compares constants by their printed text, which leaves out the middle of large ones.
 		m = c.leaf(n)

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dptrain/dptrain/internal/compile"
 	"gorgonia.org/gorgonia"
@@ -14,15 +15,6 @@ func (g *G) Constant(name string, values []float32, shape ...int) *gorgonia.Node
 		gorgonia.WithValue(g.value(values, shape)))
 	g.src.Constants = append(g.src.Constants, n)
 	return n
-}
-
-// perSample returns the values of a constant that has the given ones for each sample of the batch.
-func (g *G) perSample(values ...float32) []float32 {
-	var out []float32
-	for range g.Batch {
-		out = append(out, values...)
-	}
-	return out
 }
 
 // logits returns a log softmax [batch, 4] of logits.
@@ -78,7 +70,7 @@ var written = map[string]Graph{
 	// A state of the batch's size, through the matrix that later states go through; its rows needn't be zeros.
 	"constant first state": {75, func(g *G) (compile.Source, error) {
 		x, u, w := g.In("x", 2, 3), g.Param("u", 3, 3), g.Param("w", 3, 3)
-		h := g.Constant("h", g.perSample(0.5, 0, -0.25), g.Batch, 3)
+		h := g.Constant("h", slices.Repeat([]float32{0.5, 0, -0.25}, g.Batch), g.Batch, 3)
 		for t := range 2 {
 			now := g.Do(gorgonia.Mul(g.Do(gorgonia.Slice(x, nil, gorgonia.S(t))), w))
 			h = g.Do(gorgonia.Tanh(g.Do(gorgonia.Add(now, g.Do(gorgonia.Mul(h, u))))))
@@ -87,8 +79,8 @@ var written = map[string]Graph{
 	}},
 	"constants along a batch of rows": {76, func(g *G) (compile.Source, error) {
 		rows := g.Do(gorgonia.Reshape(g.In("x", 2, 3), tensor.Shape{g.Batch * 2, 3}))
-		places := g.Constant("places", g.perSample(1, 0.5, -1, 2), g.Batch*2, 2)
-		scale := g.Do(gorgonia.Mul(g.Constant("scale", g.perSample(0.5, -2), g.Batch*2, 1), g.Param("s", 1, 2)))
+		places := g.Constant("places", slices.Repeat([]float32{1, 0.5, -1, 2}, g.Batch), g.Batch*2, 2)
+		scale := g.Do(gorgonia.Mul(g.Constant("scale", slices.Repeat([]float32{0.5, -2}, g.Batch), g.Batch*2, 1), g.Param("s", 1, 2)))
 		h := g.Do(gorgonia.Add(g.Do(gorgonia.Mul(rows, g.Param("w", 3, 2))), places))
 		h = g.Do(gorgonia.Tanh(g.Do(gorgonia.Sub(g.Do(gorgonia.Neg(scale)), h))))
 		joined := g.Do(gorgonia.Concat(1, h, g.Do(gorgonia.Mul(places, g.Number(2)))))
