@@ -47,12 +47,12 @@ func (b *Builder) LayerNorm(name string, x *gorgonia.Node) *gorgonia.Node {
 func (b *Builder) Embedding(name string, ids *gorgonia.Node, vocabulary, width int) *gorgonia.Node {
 	return b.in("embedding "+name, func() *gorgonia.Node {
 		b.check(ids.Dtype() == tensor.Int, "ids of type %v, want integers", ids.Dtype())
-		return b.lookup(b.Parameter(name+".weight", Normal(1), vocabulary, width), ids)
+		return b.Lookup(b.Parameter(name+".weight", Normal(1), vocabulary, width), ids)
 	})
 }
 
-// lookup returns the rows of a table [rows, width] that integers [batch, …] index: [batch, …, width].
-func (b *Builder) lookup(table, ids *gorgonia.Node) *gorgonia.Node {
+// Lookup returns the rows of a table [rows, width] that integers [batch, …] index: [batch, …, width].
+func (b *Builder) Lookup(table, ids *gorgonia.Node) *gorgonia.Node {
 	rows := b.Do(gorgonia.ByIndices(table, b.reshape(ids, ids.Shape().TotalSize()), 0))
 	return b.reshape(rows, append(slices.Clone(ids.Shape()), last(table))...)
 }
@@ -197,7 +197,7 @@ func (b *Builder) CrossEntropy(logits, classes, mask *gorgonia.Node) *gorgonia.N
 			for i := range n {
 				oneHot[i*n+i] = 1
 			}
-			classes = b.lookup(b.Constant(oneHot, n, n), classes)
+			classes = b.Lookup(b.Constant(oneHot, n, n), classes)
 		}
 		b.checkShape("classes", classes, logits.Shape()...)
 		samples := func(x *gorgonia.Node) *gorgonia.Node { return b.reshape(x, b.batch, positions.TotalSize()/b.batch) }

@@ -71,7 +71,9 @@ func weighed(n, l *gorgonia.Node, users map[*gorgonia.Node][]*gorgonia.Node) boo
 		return apart(n, l)
 	case "elemBinOp":
 		switch graph.Operator(n.Op()) {
-		case Add.String(), Sub.String(), Mul.String():
+		case Add.String(), Sub.String():
+			return apart(n, l) && (len(users[l]) == 1 || passes()) // else a squared error of the softmax would be taken
+		case Mul.String():
 			return apart(n, l)
 		case Div.String():
 			return apart(n, l) && !dependsOn(graph.Children(n)[1], l, map[*gorgonia.Node]bool{})
@@ -90,11 +92,7 @@ func evident(n, l *gorgonia.Node, axis int, users map[*gorgonia.Node][]*gorgonia
 		return slices.Contains(graph.FieldsOf(n.Op()).Ints("along"), axis)
 	case kind == "elemBinOp" && operator == Mul.String():
 		return slices.ContainsFunc(below, func(c *gorgonia.Node) bool { return isExp(c) && graph.Children(c)[0] == l })
-	case kind == "elemBinOp" && (operator == Add.String() || operator == Sub.String()):
-		if !apart(n, l) {
-			return false
-		}
-	case kind == "elemUnaryOp" && operator == Neg.String():
+	case kind == "elemBinOp" && (operator == Add.String() || operator == Sub.String()), kind == "elemUnaryOp" && operator == Neg.String():
 	case kind == "reshapeOp": // of the leading axes
 		from, to := graph.Shape(below[0]), graph.Shape(n)
 		if axis != len(from)-1 || to[len(to)-1] != from[axis] {
