@@ -180,15 +180,20 @@ func (b *Builder) rows(x *gorgonia.Node) *gorgonia.Node {
 	return b.reshape(x, x.Shape().TotalSize()/last(x), last(x))
 }
 
-// slice returns elements from, …, to-1 of an axis of x. Gorgonia drops an axis of length one, and slice keeps it.
-func (b *Builder) slice(x *gorgonia.Node, axis, from, to int) *gorgonia.Node {
-	if to-from == x.Shape()[axis] { // Gorgonia panics at some of these
+// part returns part k of n equal parts of an axis of x. Gorgonia (v0.9.18) takes two slices for one if their bounds
+// differ by 256, so part slices an axis of the parts, of which there are fewer.
+func (b *Builder) part(x *gorgonia.Node, axis, k, n int) *gorgonia.Node {
+	if n == 1 { // Gorgonia panics at some of these
 		return x
 	}
-	ranges := make([]tensor.Slice, axis+1)
-	ranges[axis] = gorgonia.S(from, to)
+	b.check(n <= 255, "%d steps, want at most 255", n)
 	shape := x.Shape().Clone()
-	shape[axis] = to - from
+	shape[axis] /= n
+	ranges := make([]tensor.Slice, axis+1)
+	ranges[axis] = gorgonia.S(k)
+	if shape[axis] > 1 {
+		x = b.reshape(x, slices.Insert(slices.Clone([]int(shape)), axis, n)...)
+	}
 	return b.reshape(b.Do(gorgonia.Slice(x, ranges...)), shape...)
 }
 

@@ -77,7 +77,7 @@ func (b *Builder) Attention(name string, x *gorgonia.Node, heads int, o Attentio
 		weight := b.Parameter(name+".in_proj_weight", Uniform(math.Sqrt(6/float64(4*width))), width, 3*width)
 		all := b.affine(x, weight, b.Parameter(name+".in_proj_bias", Value(0), 1, 3*width))
 		part := func(k int) *gorgonia.Node { // [batch, heads, tokens, width/heads]
-			h := b.reshape(b.slice(all, 2, k*width, (k+1)*width), b.batch, tokens, heads, width/heads)
+			h := b.reshape(b.part(all, 2, k, 3), b.batch, tokens, heads, width/heads)
 			return b.Do(gorgonia.Transpose(h, 0, 2, 1, 3))
 		}
 		values := part(2)
@@ -160,15 +160,15 @@ func (b *Builder) recurrent(
 		wx, wh := parameter(".weight_ih_l0", last(x)), parameter(".weight_hh_l0", width)
 		bx, bh := parameter(".bias_ih_l0", 1), parameter(".bias_hh_l0", 1)
 		all := b.reshape(b.affine(x, wx, bx), b.batch, steps*n*width)
-		of := func(terms *gorgonia.Node, t int) gates {
-			return func(k int) *gorgonia.Node { return b.slice(terms, 1, (t*n+k)*width, (t*n+k+1)*width) }
+		of := func(terms *gorgonia.Node) gates {
+			return func(k int) *gorgonia.Node { return b.part(terms, 1, k, n) }
 		}
-		zero := b.Do(gorgonia.Mul(of(all, 0)(0), number(0)))
+		zero := b.Do(gorgonia.Mul(of(b.part(all, 1, 0, steps))(0), number(0)))
 		state, outputs := slices.Repeat(gorgonia.Nodes{zero}, states), gorgonia.Nodes{}
 		for t := range steps {
-			next := step(of(all, t), of(b.affine(state[0], wh, bh), 0), state)
+			next := step(of(b.part(all, 1, t, steps)), of(b.affine(state[0], wh, bh)), state)
 			if mask != nil {
-				present := b.slice(mask, 1, t, t+1)
+				present := b.part(mask, 1, t, steps)
 				absent := b.Do(gorgonia.Sub(number(1), present))
 				for k := range next {
 					next[k] = b.Add(b.Multiply(next[k], present), b.Multiply(state[k], absent))
