@@ -192,7 +192,7 @@ func (b *Builder) part(x *gorgonia.Node, axis, k, n int) *gorgonia.Node {
 	ranges := make([]tensor.Slice, axis+1)
 	ranges[axis] = gorgonia.S(k)
 	if shape[axis] > 1 {
-		x = b.reshape(x, slices.Insert(slices.Clone([]int(shape)), axis, n)...)
+		x = b.reshape(x, slices.Insert(shape.Clone(), axis, n)...)
 	}
 	return b.reshape(b.Do(gorgonia.Slice(x, ranges...)), shape...)
 }

@@ -443,6 +443,44 @@ func TestPaddingIsSkipped(t *testing.T) {
 	}
 }
 
+// Gorgonia takes slices whose bounds differ by 256 for one. In layers with more columns each step's input still reaches
+// the last state, and queries, keys and values differ.
+func TestWideLayersSliceApart(t *testing.T) {
+	const steps, wide = 20, 64
+	for name, layer := range map[string]func(b *models.Builder, x *G.Node) *G.Node{
+		"lstm": func(b *models.Builder, x *G.Node) *G.Node { return b.LSTM("l", x, wide, nil) },
+		"gru":  func(b *models.Builder, x *G.Node) *G.Node { return b.GRU("l", x, wide, nil) },
+	} {
+		_, m := built(t, squared(func(b *models.Builder) *G.Node { return layer(b, b.Input("x", steps, inputs)) }))
+		parameters, rows := drawn(m, 1, 10)
+		for i := range steps {
+			other := slices.Clone(rows[0][0])
+			other[i*inputs] += 4
+			out := predicted(t, m, parameters, rows[0], [][]float32{other})
+			if n := len(out) / 2; slices.Equal(out[n-wide:n], out[2*n-wide:]) {
+				t.Errorf("%s: the input of step %d doesn't reach the last state", name, i)
+			}
+		}
+	}
+
+	const columns = 256
+	_, m := built(t, squared(func(b *models.Builder) *G.Node {
+		return b.Attention("a", b.Input("x", tokens, columns), heads, models.AttentionOptions{})
+	}))
+	parameters, rows := drawn(m, 1, 11)
+	before := predicted(t, m, parameters, rows[0])
+	for k, name := range []string{"queries", "keys", "values"} {
+		changed := slices.Clone(parameters)
+		changed[0] = slices.Clone(parameters[0])
+		for row := range columns {
+			clear(changed[0][row*3*columns+k*columns:][:columns])
+		}
+		if slices.Equal(before, predicted(t, m, changed, rows[0])) {
+			t.Errorf("the %s change nothing", name)
+		}
+	}
+}
+
 // Outputs of a causal graph don't depend on later tokens, whatever the mask says of them and of earlier ones. The
 // outputs of other graphs do.
 func TestCausalLooksBack(t *testing.T) {
