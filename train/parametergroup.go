@@ -48,7 +48,7 @@ func (o Optimizer) validateGroups() error {
 		case len(g.Parameters) == 0:
 			return &SettingError{"parameters of a group", "missing", "names of the model's parameters"}
 		case !(g.LearningRate > 0 && finite(g.LearningRate)):
-			return &SettingError{"learning rate of a group", g.LearningRate, "a finite factor above 0; make a parameter that isn't to be trained a constant (gorgonia.NewConstant), because its gradient counts in the norm that is clipped"}
+			return &SettingError{"learning rate of a group", g.LearningRate, "a finite factor above 0; make a parameter that isn't to be trained one of the model's Constants, because its gradient counts in the norm that is clipped"}
 		case !(g.WeightDecay >= 0 && finite(g.WeightDecay)):
 			return &SettingError{"weight decay of a group", g.WeightDecay, "a finite factor, 0 or above"}
 		}

@@ -217,7 +217,7 @@ func TestGroupsRefused(t *testing.T) {
 		groups []ParameterGroup
 		want   string
 	}{
-		{nil, []ParameterGroup{group(0, 1, "w")}, "gorgonia.NewConstant"},
+		{nil, []ParameterGroup{group(0, 1, "w")}, "one of the model's Constants"},
 		{nil, []ParameterGroup{group(-1, 1, "w")}, "learning rate of a group is -1"},
 		{nil, []ParameterGroup{group(nan, 1, "w")}, "learning rate of a group is NaN"},
 		{nil, []ParameterGroup{group(inf, 1, "w")}, "learning rate of a group is +Inf"},

@@ -89,7 +89,11 @@ func checkGraph(src Source) (err error) {
 			}
 		}
 	}
-	return checkLogSoftmax(src)
+	order := graph.Order(gorgonia.Nodes{src.Cost, src.Output})
+	if err := checkSlices(order); err != nil {
+		return err
+	}
+	return checkLogSoftmax(src, order)
 }
 
 // changed returns the error for a node that is still in use after Gorgonia took it out of its graph. Gorgonia recycles
@@ -141,6 +145,48 @@ func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 		return fmt.Errorf("node %q has %d operands, its operation %s takes %d", graph.Label(n), len(below), graph.Operation(n), a)
 	}
 	return checkWindow(n, below)
+}
+
+// checkSlices refuses slices that Gorgonia (v0.9.18) may have taken for others: of a slice's bounds it compares the
+// last eight bits. The first slice then stands for both, and nothing in the graph shows it. Where slices are the whole
+// axis without an overlap, none is lost.
+func checkSlices(order []*gorgonia.Node) error {
+	type axis struct {
+		of    *gorgonia.Node
+		along int
+	}
+	at, parts := map[*gorgonia.Node]axis{}, map[axis][]tensor.Slice{}
+	for _, n := range order {
+		if n.Op() != nil && graph.Kind(n.Op()) == "sliceOp" && graph.SliceOf(n.Op()) != nil {
+			at[n] = axis{graph.Children(n)[0], graph.FieldsOf(n.Op()).Int("along")}
+			parts[at[n]] = append(parts[at[n]], graph.SliceOf(n.Op()))
+		}
+	}
+	for _, n := range order {
+		a, ok := at[n]
+		if !ok {
+			continue
+		}
+		s, length := graph.SliceOf(n.Op()), graph.Shape(a.of)[a.along]
+		if (s.Start() >= 256 || s.End()+256 <= length) && !areWhole(parts[a], length) {
+			return refuse(n, fmt.Sprintf("it begins at %d on an axis of %d, and Gorgonia takes slices that begin 256 apart for one", s.Start(), length),
+				"slices that are the whole axis without an overlap, Reshape to an axis of parts, or an input for each part")
+		}
+	}
+	return nil
+}
+
+// areWhole reports whether parts are an axis without an overlap.
+func areWhole(parts []tensor.Slice, length int) bool {
+	slices.SortFunc(parts, func(a, b tensor.Slice) int { return a.Start() - b.Start() })
+	end := 0
+	for _, p := range parts {
+		if p.Start() != end {
+			return false
+		}
+		end = p.End()
+	}
+	return end == length
 }
 
 // checkBound refuses tensors in column-major order, which would be read wrong, and numbers that aren't finite in

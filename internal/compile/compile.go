@@ -220,7 +220,7 @@ func (t *tracer) compile(src Source) error {
 	if len(ends) == 0 {
 		hint := ""
 		if t.batch == 1 {
-			hint = "; if it compares samples, a graph for a batch of two or more shows where"
+			hint = "; if it compares samples, make those that are compared one sample, in a graph for a batch of two or more"
 		}
 		return fmt.Errorf("%w: cost %q doesn't depend on any parameter%s", ErrSource, graph.Label(src.Cost), hint)
 	}

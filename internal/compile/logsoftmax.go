@@ -13,8 +13,10 @@ import (
 // logarithm, and nothing in the graph shows it. So each use of a log softmax must be linear in it. Uses that no softmax
 // has, see [evident], may be any number, and other ones one: that of a cross-entropy. A graph that drops the logarithm
 // looks like a graph that uses it.
-func checkLogSoftmax(src Source) error {
-	order := graph.Order(gorgonia.Nodes{src.Cost, src.Output})
+//
+// In the same way, LogSoftMax of what a SoftMax was taken of before is that softmax. So a softmax must not be used as
+// logarithms are, see [asLogarithm].
+func checkLogSoftmax(src Source, order []*gorgonia.Node) error {
 	users := map[*gorgonia.Node][]*gorgonia.Node{}
 	for _, n := range order {
 		for _, c := range graph.Children(n) {
@@ -22,14 +24,13 @@ func checkLogSoftmax(src Source) error {
 		}
 	}
 	for _, n := range order {
-		if n == src.Output && n.Op() != nil && graph.Kind(n.Op()) == "softmaxOp" && !isLogSoftmax(n) {
-			for _, u := range users[n] {
-				if weighed(u, n, users) {
-					return fmt.Errorf("node %q weighs the softmax that is the output where its logarithm may be meant: LogSoftMax of what a SoftMax was taken of before is, to Gorgonia, the same node; use LogSoftMax alone, and Exp of it for the softmax", graph.Label(u))
-				}
-			}
+		if n.Op() == nil || graph.Kind(n.Op()) != "softmaxOp" {
+			continue
 		}
 		if !isLogSoftmax(n) {
+			if asLogarithm(n, src, order) {
+				return fmt.Errorf("node %q is a softmax where its logarithm may be meant: LogSoftMax of what a SoftMax was taken of before is, to Gorgonia, that SoftMax; take LogSoftMax first and alone, and Exp of it for the softmax", graph.Label(n))
+			}
 			continue
 		}
 		var use *gorgonia.Node
@@ -52,6 +53,44 @@ func isLogSoftmax(n *gorgonia.Node) bool {
 
 func isExp(n *gorgonia.Node) bool {
 	return n.Op() != nil && graph.Kind(n.Op()) == "elemUnaryOp" && graph.Operator(n.Op()) == Exp.String()
+}
+
+// asLogarithm reports whether the cost reads the softmax s as it would read log probabilities: in a sum of products of
+// s with weights that nothing trains, as a cross-entropy, or that depend on s, as a focal loss or an entropy; or by its
+// Exp. Attention and mixtures are no such uses: what a softmax weighs there is trained.
+func asLogarithm(s *gorgonia.Node, src Source, order []*gorgonia.Node) bool {
+	reads, trained := map[*gorgonia.Node]bool{s: true}, map[*gorgonia.Node]bool{}
+	linear := map[*gorgonia.Node]bool{s: true}
+	for _, n := range order {
+		below := graph.Children(n)
+		if n.Op() != nil && graph.Kind(n.Op()) == "sizeOp" { // a length, of a broadcast
+			continue
+		}
+		trained[n] = slices.Contains(src.Params, n) || slices.ContainsFunc(below, func(c *gorgonia.Node) bool { return trained[c] })
+		reads[n] = n == s || slices.ContainsFunc(below, func(c *gorgonia.Node) bool { return reads[c] })
+		if !slices.ContainsFunc(below, func(c *gorgonia.Node) bool { return linear[c] }) {
+			continue
+		}
+		weighs := func(c *gorgonia.Node) bool { return reads[c] || !trained[c] }
+		switch operator := graph.Operator(n.Op()); graph.Kind(n.Op()) {
+		case "sumOp", "sliceOp", "reshapeOp", "transposeOp", "repeatOp", "Iop":
+			linear[n] = true
+		case "elemUnaryOp":
+			linear[n] = operator == Neg.String() || operator == Exp.String()
+		case "linAlgBinOp":
+			linear[n] = weighs(below[0]) && weighs(below[1])
+		case "elemBinOp":
+			switch square := below[0] == below[1] && below[0] != s; operator {
+			case Add.String(), Sub.String():
+				linear[n] = true
+			case Mul.String():
+				linear[n] = weighs(below[0]) && weighs(below[1]) && !square
+			case Div.String():
+				linear[n] = linear[below[0]] && weighs(below[1])
+			}
+		}
+	}
+	return linear[src.Cost]
 }
 
 // weighed reports whether n uses the log softmax l as log probabilities: n adds them up or multiplies them by factors
@@ -126,5 +165,8 @@ func dependsOn(n, l *gorgonia.Node, seen map[*gorgonia.Node]bool) bool {
 		return false
 	}
 	seen[n] = true
+	if graph.Kind(n.Op()) == "sizeOp" {
+		return false
+	}
 	return !(isExp(n) && graph.Children(n)[0] == l) && slices.ContainsFunc(graph.Children(n), func(c *gorgonia.Node) bool { return dependsOn(c, l, seen) })
 }

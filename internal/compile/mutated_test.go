@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/compile"
+	"github.com/dptrain/dptrain/internal/enginetest"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -106,6 +107,11 @@ func TestChangedSoftmaxIsRefused(t *testing.T) {
 			l := must(gorgonia.Log(p))
 			return sum(gorgonia.Add(l, must(gorgonia.HadamardProd(y, l))))
 		},
+		"weights of classes": func(p, y *gorgonia.Node) *gorgonia.Node {
+			weights := gorgonia.NewConstant(tensor.New(tensor.WithShape(1, 3), tensor.WithBacking([]float32{1, 2, 3})), gorgonia.In(p.Graph()))
+			l := must(gorgonia.Log(p))
+			return sum(gorgonia.HadamardProd(y, must(gorgonia.BroadcastHadamardProd(l, weights, nil, []byte{0}))))
+		},
 		"a softmax alone": func(p, y *gorgonia.Node) *gorgonia.Node {
 			return sum(gorgonia.Square(must(gorgonia.Sub(p, y))))
 		},
@@ -113,6 +119,80 @@ func TestChangedSoftmaxIsRefused(t *testing.T) {
 	for name, cost := range taken {
 		if err := softmaxOfProduct(t, cost); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// To Gorgonia, LogSoftMax(h) after SoftMax(h) is the softmax p. Costs that read it as a logarithm are refused, whatever
+// the softmax was taken for; others aren't.
+func TestLogSoftmaxAfterSoftmaxIsRefused(t *testing.T) {
+	must := gorgonia.Must
+	type costs = map[string]func(g *enginetest.G, x, y, p, l *gorgonia.Node) *gorgonia.Node
+	refused := costs{
+		"cross-entropy": func(_ *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.Neg(must(gorgonia.HadamardProd(y, l))))
+		},
+		"weighed by class": func(g *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.BroadcastHadamardProd(must(gorgonia.HadamardProd(y, l)), g.Constant("weights", []float32{2, 3, 4, 5}, 1, 4), nil, []byte{0}))
+		},
+		"focal": func(g *enginetest.G, _, y, p, l *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.HadamardProd(must(gorgonia.Square(must(gorgonia.Sub(g.Constant("one", []float32{1, 1, 1, 1, 1, 1, 1, 1}, 2, 4), p)))), must(gorgonia.HadamardProd(y, l))))
+		},
+		"entropy": func(_ *enginetest.G, _, _, p, l *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.HadamardProd(p, l))
+		},
+		"divergence": func(_ *enginetest.G, _, y, p, l *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.HadamardProd(p, must(gorgonia.Sub(l, y))))
+		},
+		"smoothed labels": func(g *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.Sub(must(gorgonia.HadamardProd(y, l)), must(gorgonia.Mul(g.Number(.1), l))))
+		},
+		"chosen by a product": func(g *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
+			one := must(gorgonia.Reshape(l, tensor.Shape{g.Batch, 1, 4}))
+			return must(gorgonia.BatchedMatMul(one, must(gorgonia.Reshape(y, tensor.Shape{g.Batch, 4, 1}))))
+		},
+		"ratio of probabilities": func(_ *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.HadamardDiv(must(gorgonia.Exp(must(gorgonia.Sub(l, y)))), must(gorgonia.Exp(y))))
+		},
+	}
+	taken := costs{
+		"squared error": func(_ *enginetest.G, _, y, p, _ *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.Square(must(gorgonia.Sub(p, y))))
+		},
+		"squared error by a product": func(_ *enginetest.G, _, y, p, _ *gorgonia.Node) *gorgonia.Node {
+			d := must(gorgonia.Sub(p, y))
+			return must(gorgonia.HadamardProd(d, d))
+		},
+		"mixture": func(g *enginetest.G, x, _, p, _ *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.HadamardProd(p, must(gorgonia.Mul(x, g.Param("experts", 5, 4)))))
+		},
+		"mixture with one scale for all": func(g *enginetest.G, _, _, p, _ *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.BroadcastHadamardProd(p, g.Param("experts", 1, 4), nil, []byte{0}))
+		},
+		"attention": func(g *enginetest.G, _, _, p, _ *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.Mul(p, g.Param("values", 4, 2)))
+		},
+		"softmax in the denominator": func(_ *enginetest.G, _, y, p, _ *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.HadamardDiv(y, p))
+		},
+		"output alone": func(g *enginetest.G, x, _, _, _ *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.Mul(x, g.Param("another", 5, 2)))
+		},
+	}
+	for _, list := range []costs{refused, taken} {
+		for name, cost := range list {
+			g := enginetest.NewG(2, 1)
+			x, y := g.In("x", 5), g.In("y", 4)
+			h := g.Do(gorgonia.Mul(x, g.Param("w", 5, 4)))
+			p := g.Do(gorgonia.SoftMax(h))
+			src, err := g.Done(p, g.Do(gorgonia.Sum(cost(g, x, y, p, g.Do(gorgonia.LogSoftMax(h))))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = compile.Compile(src)
+			if want := refused[name] != nil; want != (err != nil && strings.Contains(err.Error(), "take LogSoftMax first")) || !want && err != nil {
+				t.Errorf("%s: error %v, refused: %v", name, err, want)
+			}
 		}
 	}
 }

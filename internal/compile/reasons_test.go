@@ -142,7 +142,16 @@ var insteads = map[string]func(g *enginetest.G) node{
 		h := g.Do(gorgonia.Mean(g.Do(gorgonia.Reshape(images(g), tensor.Shape{g.Batch, 4, 2, 4})), 2))
 		return g.Do(gorgonia.Mean(g.Do(gorgonia.Slice(h, nil, nil, gorgonia.S(0, 2))), 2))
 	},
-	"SoftMax": func(g *enginetest.G) node { return g.Do(gorgonia.SoftMax(hidden(g, 3))) },
+	"SoftMax": func(g *enginetest.G) node { return g.Do(gorgonia.Square(g.Do(gorgonia.SoftMax(hidden(g, 3))))) },
+	"slices that are the whole axis without an overlap, Reshape to an axis of parts, or an input for each part": func(g *enginetest.G) node {
+		x := g.In("x", 600)
+		parts := []*gorgonia.Node{g.Do(gorgonia.Slice(x, nil, gorgonia.S(0, 300))), g.Do(gorgonia.Slice(x, nil, gorgonia.S(300, 600)))}
+		for i, p := range parts {
+			part := g.Do(gorgonia.Slice(g.Do(gorgonia.Reshape(x, tensor.Shape{g.Batch, 2, 300})), nil, gorgonia.S(i)))
+			parts = append(parts, g.Do(gorgonia.Sub(p, part)))
+		}
+		return g.Do(gorgonia.Square(g.Do(gorgonia.Mul(g.Do(gorgonia.Concat(1, parts...)), g.Param("w", 1200, 2)))))
+	},
 	"Sum for both or Mean for both": func(g *enginetest.G) node {
 		a, b := g.Do(gorgonia.Square(hidden(g, 2))), g.In("y", 2)
 		return g.Do(gorgonia.Add(g.Do(gorgonia.Mean(a)), g.Do(gorgonia.Mean(b))))

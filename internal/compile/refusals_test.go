@@ -222,6 +222,10 @@ var refusals = map[string]refusal{
 	"rows across samples": {want: away, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Reshape(hidden(g, 3), tensor.Shape{3, g.Batch}))
 	})},
+	"slices that begin 256 apart": {want: "it begins at 0 on an axis of 600, and Gorgonia takes slices that begin 256 apart for one", build: squared(func(g *enginetest.G) node {
+		h := hidden(g, 600)
+		return g.Do(gorgonia.Add(g.Do(gorgonia.Slice(h, nil, gorgonia.S(0, 2))), g.Do(gorgonia.Slice(h, nil, gorgonia.S(512, 514)))))
+	})},
 	"one sample picked":        {want: byPlace, build: squared(func(g *enginetest.G) node { return g.Do(gorgonia.Slice(hidden(g, 2), gorgonia.S(1))) })},
 	"the one sample's row":     {want: byPlace, one: true, build: squared(func(g *enginetest.G) node { return g.Do(gorgonia.Slice(hidden(g, 2), gorgonia.S(0))) })},
 	"the one sample's largest": {want: "it takes the maximum of all samples", mixes: true, one: true, build: squared(func(g *enginetest.G) node { return g.Do(gorgonia.Max(hidden(g, 2))) })},
