@@ -2,6 +2,7 @@ package compile_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -145,11 +146,26 @@ func TestLogSoftmaxAfterSoftmaxIsRefused(t *testing.T) {
 			return must(gorgonia.HadamardProd(p, must(gorgonia.Sub(l, y))))
 		},
 		"smoothed labels": func(g *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
-			return must(gorgonia.Sub(must(gorgonia.HadamardProd(y, l)), must(gorgonia.Mul(g.Number(.1), l))))
+			return must(gorgonia.Add(must(gorgonia.HadamardProd(y, l)), must(gorgonia.Mul(g.Number(.1), l))))
 		},
 		"chosen by a product": func(g *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
 			one := must(gorgonia.Reshape(l, tensor.Shape{g.Batch, 1, 4}))
 			return must(gorgonia.BatchedMatMul(one, must(gorgonia.Reshape(y, tensor.Shape{g.Batch, 4, 1}))))
+		},
+		"one class": func(_ *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
+			class := func(n *gorgonia.Node) *gorgonia.Node { return must(gorgonia.Slice(n, nil, gorgonia.S(1))) }
+			return must(gorgonia.HadamardProd(class(y), class(l)))
+		},
+		"in columns": func(g *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
+			columns := func(n *gorgonia.Node) *gorgonia.Node {
+				return must(gorgonia.Transpose(must(gorgonia.Reshape(n, tensor.Shape{g.Batch, 2, 2})), 0, 2, 1))
+			}
+			return must(gorgonia.HadamardProd(columns(y), columns(l)))
+		},
+		"several labels": func(g *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
+			labels := must(gorgonia.Reshape(y, tensor.Shape{g.Batch, 4, 1}))
+			each := must(gorgonia.Reshape(l, tensor.Shape{g.Batch, 1, 4}))
+			return must(gorgonia.BroadcastHadamardProd(labels, each, []byte{2}, []byte{1}))
 		},
 		"ratio of probabilities": func(_ *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
 			return must(gorgonia.HadamardDiv(must(gorgonia.Exp(must(gorgonia.Sub(l, y)))), must(gorgonia.Exp(y))))
@@ -175,6 +191,9 @@ func TestLogSoftmaxAfterSoftmaxIsRefused(t *testing.T) {
 		"softmax in the denominator": func(_ *enginetest.G, _, y, p, _ *gorgonia.Node) *gorgonia.Node {
 			return must(gorgonia.HadamardDiv(y, p))
 		},
+		"softmax over a trained scale": func(g *enginetest.G, x, _, p, _ *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.HadamardDiv(p, must(gorgonia.Exp(must(gorgonia.Mul(x, g.Param("scale", 5, 4)))))))
+		},
 		"output alone": func(g *enginetest.G, x, _, _, _ *gorgonia.Node) *gorgonia.Node {
 			return must(gorgonia.Mul(x, g.Param("another", 5, 2)))
 		},
@@ -193,6 +212,42 @@ func TestLogSoftmaxAfterSoftmaxIsRefused(t *testing.T) {
 			if want := refused[name] != nil; want != (err != nil && strings.Contains(err.Error(), "take LogSoftMax first")) || !want && err != nil {
 				t.Errorf("%s: error %v, refused: %v", name, err, want)
 			}
+		}
+	}
+}
+
+// Gorgonia takes slices of one node for one if their bounds differ by a multiple of 256.
+func TestSlicesThatMayBeTwoAreRefused(t *testing.T) {
+	const long = 600
+	for _, c := range []struct {
+		length int
+		slices []int // starts and ends
+		want   bool  // taken
+	}{
+		{300, []int{255, 258}, true}, {300, []int{256, 258}, false},
+		{300, []int{42, 44}, false}, {300, []int{43, 45}, true},
+		{300, []int{0, 300}, true}, {255, []int{0, 3, 251, 255}, true},
+		{long, []int{0, 300, 300, long}, true}, {long, []int{300, long, 0, 10, 10, 300}, true},
+		{long, []int{0, 300, 299, long}, false}, {long, []int{0, 300, 301, long}, false}, {long, []int{0, 599}, true},
+		{long, []int{0, 300}, false}, {long, []int{0, 300, 300, 599}, false},
+	} {
+		g := enginetest.NewG(2, 1)
+		x := g.In("x", c.length)
+		z := g.In("z", 2, long) // whole, another node, along another axis
+		front, back := g.Do(gorgonia.Slice(z, nil, nil, gorgonia.S(0, 300))), g.Do(gorgonia.Slice(z, nil, nil, gorgonia.S(300, long)))
+		of := g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(front, back)), 1, 2))
+		cost := g.Do(gorgonia.Sum(of))
+		for i := 0; i < len(c.slices); i += 2 {
+			part := g.Do(gorgonia.Slice(x, nil, gorgonia.S(c.slices[i], c.slices[i+1])))
+			n := g.Do(gorgonia.Mul(part, g.Param(fmt.Sprint("w", i), c.slices[i+1]-c.slices[i], 2)))
+			cost = g.Do(gorgonia.Add(cost, g.Do(gorgonia.Sum(n))))
+		}
+		src, err := g.Done(nil, cost)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := compile.Compile(src); (err == nil) != c.want || err != nil && !strings.Contains(err.Error(), "begin 256 apart") {
+			t.Errorf("%d, %v: error %v, taken: %v", c.length, c.slices, err, c.want)
 		}
 	}
 }
