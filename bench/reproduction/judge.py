@@ -9,6 +9,7 @@ Holm's adjustment is over all comparisons with what the paper says of one figure
 import functools
 import itertools
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -293,7 +294,8 @@ def outliers(runs):
 def summary(all_claims, runs, folder):
     lines = []
     for c in all_claims:
-        line = [f"{c.tuning[1]}, {NAMES[c.tuning[0]]}", f"{c.sentence} ({c.source})"]
+        anchor = re.sub(r"[^\w -]", "", f"{c.tuning[1]}, {NAMES[c.tuning[0]]}: {c.sentence}".lower()).replace(" ", "-")
+        line = [f"{c.tuning[1]}, {NAMES[c.tuning[0]]}", (f"[{c.sentence}](#{anchor})" if c.rows else c.sentence) + f" ({c.source})"]
         for accounting in runs.accountings:
             said = {}
             for r in (r for r in c.rows if r["accounting"] == accounting):
@@ -307,24 +309,22 @@ def summary(all_claims, runs, folder):
 
 def main(folder):
     runs = Runs(pd.read_csv(folder / "results.csv"))
-    page, t = folder.with_suffix(".md"), runs.table
-    all_claims = list(claims(runs))
+    page, t, all_claims = folder.with_suffix(".md"), runs.table, list(claims(runs))
     for tuning, accounting, noise in itertools.product(FIGURES, runs.accountings, (True, False)):
         holm([r for c in all_claims for r in c.rows if c.tuning == tuning and r["accounting"] == accounting and ("noise" in c.sentence) == noise])
-    verdicts = [r["verdict"] for c in all_claims for r in c.rows if not r["compared"].exact]
-    exact = [r["verdict"] for c in all_claims for r in c.rows if r["compared"].exact]
+    exact, verdicts = ([r["verdict"] for c in all_claims for r in c.rows if r["compared"].exact == exact] for exact in (True, False))
+    missing = "; not run: " + ", ".join(missing) if (missing := [n for d, n in DATASETS.items() if d not in runs.datasets]) else ""
     hours = t.processor_seconds.fillna(t.seconds).sum() / 3600
     out = ["# The paper's claims, judged by runs", "",
            "What Koskela and Kulkarni say of their experiments (“Practical Differentially Private Hyperparameter Tuning with Subsampling”), and what runs of dptrain show. "
            "[tuning.md](tuning.md) explains the variants and the baseline, [accounting.md](accounting.md) the bounds *paper* and *best*, "
            "[reproduce.md](reproduce.md) the runs and what differs from the paper.", "",
-           f"{len(t):,} runs at full size of {', '.join(NAMES[d] for d in runs.datasets)}, which took {hours:.1f} processor hours; not run: "
-           f"{', '.join(n for d, n in DATASETS.items() if d not in runs.datasets) or 'nothing'}. A point has at most {t.groupby(t.columns[:6].tolist()).size().max()} runs, at ε of "
+           f"{len(t):,} runs at full size of {', '.join(NAMES[d] for d in runs.datasets)}, which took {hours:.1f} processor hours{missing}. "
+           f"A point has at most {t.groupby(t.columns[:6].tolist()).size().max()} runs, at ε of "
            f"{', '.join(f'{e:g}' for e in sorted(t.epsilon.unique()))}, by accounting {' and '.join(runs.accountings)}. "
            f"Of {len(verdicts)} comparisons that chance enters, {verdicts.count('seen')} are seen, {verdicts.count('not seen')} not seen and {verdicts.count('open')} open; "
            f"of {len(exact)} exact ones {exact.count('seen')} are seen. All runs are in "
-           "[results.csv](reproduction/results.csv), from which this page and the figures are written by", "",
-           "    bench/reproduction/run", "",
+           "[results.csv](reproduction/results.csv), from which this page and the figures are written by", "", "    bench/reproduction/run", "",
            "*Seen* and *not seen* mean that an interval of 95 % (Welch) lies on one side of 0, or a ratio's within a tenth of its number or outside, and that p is at most 0.05 after "
            "Holm's adjustment for all comparisons with what the paper says about the same figure, of noise or of all else, by one accounting; p is two-sided. The intervals themselves aren't adjusted: one may "
            "exclude 0 beside *open*. Everything else is *open*, with the runs of each point that would decide a true difference as large as the one that was found in four of five "

@@ -1,5 +1,6 @@
 """Tests of judge.py, against R and by hand."""
 import math
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -89,8 +90,11 @@ class Statistics(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def contains(self, page, *texts):
+        headings = ["".join(c for c in h.lower() if c.isalnum() or c in "- ").replace(" ", "-") for h in re.findall("^### (.*)", page, re.M)]
+        self.assertEqual(sorted(re.findall(r"\]\(#(.*?)\) ", page)), sorted(headings))  # a verdict for each section
+        page = re.sub(r"\[(.*?)\]\(#.*?\) ", r"\1 ", page)
         for text in texts:
-            self.assertIn(text, page)
+            self.assertTrue(text in page, text)
 
     def test_verdicts(self):
         self.contains(
