@@ -68,7 +68,7 @@ func (t *tracer) declare(src Source) error {
 		}
 	}
 	for i, n := range src.Constants {
-		if err := t.declared(i, n); err != nil {
+		if err := t.declared(src, i, n); err != nil {
 			return err
 		}
 	}
@@ -154,13 +154,15 @@ func (t *tracer) param(i int, n *gorgonia.Node, names map[string]bool) error {
 }
 
 // declared checks constant i, which becomes a value of the program where it is used.
-func (t *tracer) declared(i int, n *gorgonia.Node) error {
+func (t *tracer) declared(src Source, i int, n *gorgonia.Node) error {
 	_, listed := t.memo[n]
 	switch {
 	case listed:
 		return fmt.Errorf("constant %q is listed as an input or a parameter too", graph.Label(n))
 	case graph.Name(n) == "":
 		return nameless("constant", i)
+	case slices.Index(src.Constants, n) != i:
+		return fmt.Errorf("constant %q is listed twice; give each constant a name of its own: Gorgonia takes two of one name and shape for one, with the value of the first", graph.Label(n))
 	case n.Op() != nil || n.Value() == nil:
 		return fmt.Errorf("constant %q is computed, or has no value bound; bind one by gorgonia.WithValue", graph.Label(n))
 	}

@@ -194,6 +194,12 @@ func TestBadSources(t *testing.T) {
 		"constant 0 has no name": func(s *compile.Source) {
 			s.Constants = gorgonia.Nodes{gorgonia.NewMatrix(s.Cost.Graph(), tensor.Float32, gorgonia.WithShape(3, 2))}
 		},
+		`constant "c" is listed twice`: func(s *compile.Source) { // Gorgonia takes two of one name and shape for one
+			for _, v := range []float32{1, 100} {
+				s.Constants = append(s.Constants, gorgonia.NewVector(s.Cost.Graph(), tensor.Float32, gorgonia.WithShape(1), gorgonia.WithName("c"),
+					gorgonia.WithValue(tensor.New(tensor.WithShape(1), tensor.WithBacking([]float32{v})))))
+			}
+		},
 		"constant 0 is nil": func(s *compile.Source) { s.Constants = gorgonia.Nodes{nil} },
 		"depend on any parameter": func(s *compile.Source) {
 			s.Cost = gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(s.Inputs[0]))))
