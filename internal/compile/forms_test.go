@@ -431,6 +431,24 @@ func TestLowRank(t *testing.T) {
 	}
 }
 
+// A product of two parameters has another shape than its factors say once it was reshaped or, of one row, transposed.
+func TestReshapedProduct(t *testing.T) {
+	for _, build := range []source{
+		squared(func(g *enginetest.G) node {
+			w := g.Do(gorgonia.Mul(g.Param("w", 2, 3), g.Param("v", 3, 6)))
+			return g.Do(gorgonia.Mul(g.In("x", 4), g.Do(gorgonia.Reshape(w, tensor.Shape{4, 3}))))
+		}),
+		squared(func(g *enginetest.G) node {
+			row := g.Do(gorgonia.Mul(g.Param("w", 1, 3), g.Param("v", 3, 4)))
+			return g.Do(gorgonia.Mul(g.In("x", 4), g.Do(gorgonia.Transpose(row))))
+		}),
+	} {
+		agrees(t, build)
+		src, err := build(enginetest.NewG(3, 1))
+		program(t, src, err)
+	}
+}
+
 // A product with a transposed matrix, which only Conv2d makes, is the product with its transpose.
 func TestTurnedProduct(t *testing.T) {
 	x := []float32{0.5, -1, 2}
