@@ -480,6 +480,19 @@ func TestParameterBesideAConstant(t *testing.T) {
 	}))
 }
 
+// BatchedMatMul of two matrices is Mul of them.
+func TestBatchedProductOfMatrices(t *testing.T) {
+	for _, turn := range []bool{false, true} {
+		agrees(t, squared(func(g *enginetest.G) node {
+			w := g.Param("v", 2, 4)
+			if turn {
+				w = g.Do(gorgonia.Transpose(w))
+			}
+			return g.Do(gorgonia.BatchedMatMul(hidden(g, 2), w, false, turn))
+		}))
+	}
+}
+
 // Values derived for the output alone are computed, too.
 func TestDerivedForTheOutput(t *testing.T) {
 	g := enginetest.NewG(2, 1)

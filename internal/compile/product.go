@@ -32,7 +32,7 @@ func multiply(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	case kind == graph.Dot:
 		terms, err := t.elementwise(n, Mul, x, w)
 		return traced{class: summed, terms: []term{{terms.id, 1}}}, err
-	case kind == graph.Batched:
+	case kind == graph.Batched && n.Dims() > 2: // that of two matrices is their product
 		return t.batchedProduct(n, x, w, transA, transB)
 	case x.class == shared && w.class == shared:
 		if kind == graph.MatVec {

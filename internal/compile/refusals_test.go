@@ -134,6 +134,9 @@ var refusals = map[string]refusal{
 	"matrix times vector of two batches": {want: multiplies, mixes: true, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Mul(hidden(g, g.Batch), vector(g, "v")))
 	})},
+	"batched product of matrices of the one sample": {want: multiplies, mixes: true, one: true, build: squared(func(g *enginetest.G) node {
+		return g.Do(gorgonia.BatchedMatMul(hidden(g, 2), g.In("z", 2), false, true))
+	})},
 	"outer product of two batches": {want: multiplies, mixes: true, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.OuterProd(vector(g, "a"), vector(g, "b")))
 	})},
