@@ -493,6 +493,18 @@ func TestBatchedProductOfMatrices(t *testing.T) {
 	}
 }
 
+// A bias may be added to a first state's product before samples are.
+func TestBiasOfAFirstState(t *testing.T) {
+	build := squared(func(g *enginetest.G) node {
+		state := g.Constant("h", slices.Repeat([]float32{0.5, -1}, g.Batch), g.Batch, 2)
+		biased := g.Do(gorgonia.BroadcastAdd(g.Do(gorgonia.Mul(state, g.Param("u", 2, 4))), g.Param("b", 1, 4), nil, []byte{0}))
+		return g.Do(gorgonia.Tanh(g.Do(gorgonia.Add(hidden(g, 4), biased))))
+	})
+	agrees(t, build)
+	src, err := build(enginetest.NewG(3, 1))
+	program(t, src, err)
+}
+
 // Values derived for the output alone are computed, too.
 func TestDerivedForTheOutput(t *testing.T) {
 	g := enginetest.NewG(2, 1)

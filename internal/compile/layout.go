@@ -105,7 +105,7 @@ func sizeOf(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	size := float64(graph.Children(n)[0].Shape()[f.Int("axis")])
 	_, ofBatch := in[0].axis(f.Int("axis"))
 	isBatch := ofBatch && (in[0].class == batched || in[0].overBatch)
-	return traced{class: scalar, number: size, ofBatch: isBatch}, nil
+	return traced{class: scalar, number: size, ofBatch: isBatch, repeats: in[0].repeats && f.Int("axis") == 0}, nil
 }
 
 const perBatchAxis = "Broadcast… of a parameter along the batch axis alone"
@@ -148,7 +148,8 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 			return traced{}, refuse(n, "it repeats the batch axis", perBatchAxis)
 		}
 		v.view = v.view.repeated(axis, to[along])
-		v.shape, v.square, v.norms, v.repeats = v.view.Shape, 0, nil, v.repeats && along > 0
+		v.shape, v.square, v.norms = v.view.Shape, 0, nil
+		v.repeats = v.repeats && along > 0 || count.repeats && along == 0
 		return v, nil
 	}
 	axis, ofBatch := v.axis(along)

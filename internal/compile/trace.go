@@ -31,7 +31,7 @@ type traced struct {
 	divided bool
 
 	// shared: along its first axis the node repeats the same values for each sample of the graph's batch, as a state of
-	// zeros does, and isn't repeated by a Broadcast….
+	// zeros does, and isn't repeated by a Broadcast…, unless by the length of such a node. scalar: it is that length.
 	repeats bool
 
 	// shared: square is 1 + the parameter whose elements it squares, each once, or 0.
