@@ -137,6 +137,11 @@ var refusals = map[string]refusal{
 	"batched product of matrices of the one sample": {want: multiplies, mixes: true, one: true, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.BatchedMatMul(hidden(g, 2), g.In("z", 2), false, true))
 	})},
+	"windows laid across samples": {want: contracts, mixes: true, build: squared(func(g *enginetest.G) node {
+		windows := g.Do(gorgonia.Im2Col(g.In("x", 2, 3, 3), tensor.Shape{2, 2}, tensor.Shape{0, 0}, tensor.Shape{1, 1}, tensor.Shape{1, 1}))
+		h := g.Do(gorgonia.BatchedMatMul(g.Do(gorgonia.Reshape(windows, tensor.Shape{8, 4 * g.Batch})), g.Param("w", 3, 8), true, true))
+		return g.Do(gorgonia.Transpose(g.Do(gorgonia.Reshape(h, tensor.Shape{g.Batch, 2, 2, 3})), 0, 3, 1, 2))
+	})},
 	"outer product of two batches": {want: multiplies, mixes: true, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.OuterProd(vector(g, "a"), vector(g, "b")))
 	})},

@@ -55,7 +55,10 @@ func (t *tracer) convolution(n *gorgonia.Node) (traced, bool, error) {
 	}
 	product := first(chain(graph.Children(n)[0], "reshapeOp"))
 	operands := chain(product, "linAlgBinOp")
-	if len(operands) != 2 || !graph.FieldsOf(product.Op()).Bool("transB") {
+	if len(operands) != 2 || graph.Operator(product.Op()) != graph.MatMul {
+		return traced{}, false, nil
+	}
+	if turned := graph.FieldsOf(product.Op()); turned.Bool("transA") || !turned.Bool("transB") {
 		return traced{}, false, nil
 	}
 	columns := first(chain(operands[0], "reshapeOp"))
