@@ -60,6 +60,9 @@ func TestImpossibleGraphs(t *testing.T) {
 			h := g.Do(gorgonia.Reshape(g.Do(gorgonia.Mul(g.In("x", 4), g.Param("w", 4, 15))), tensor.Shape{3 * g.Batch, 5}))
 			return g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Mul(h, g.Param("v", 3*g.Batch))))))
 		}, "Mul(Reshape"},
+		"axis of the wrong number": {func(g g) (compile.Source, error) {
+			return g.Squares(g.Do(gorgonia.SoftMax(g.Do(gorgonia.Mul(g.In("x", 4), g.Param("w", 4, 3))), 5)))
+		}, `at node "SoftMax(`},
 		"element": {func(g g) (compile.Source, error) {
 			return g.Done(nil, g.Do(gorgonia.At(g.Do(gorgonia.Mul(g.In("x", 3), g.Param("w", 3, 2))), 7, 7)))
 		}, "operation At"},

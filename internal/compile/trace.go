@@ -154,6 +154,7 @@ func (t *tracer) lower(n *gorgonia.Node) (traced, error) {
 		}
 		in = append(in, v)
 	}
+	t.at = n
 	if t.integers(in...) && kind != "reshapeOp" && kind != "byIndicesOp" {
 		return traced{}, readsIntegers(n)
 	}
