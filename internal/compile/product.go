@@ -101,13 +101,15 @@ func (t *tracer) matMul(n *gorgonia.Node, x, w traced, vector, transB bool) (tra
 func (t *tracer) multiplied(n *gorgonia.Node, x ID, w traced, rows, k, cols int, transB bool, shape []int) ID {
 	if f, ok := t.factors[w.id]; ok && f.count <= mostFactors {
 		a, b, whole := f.a, f.b, t.prog.Values[w.id].Size
-		is := func(rows, cols traced) bool { return slices.Equal(w.shape, []int{rows.shape[0], cols.shape[1]}) } // not reshaped
+		// is reports whether w has the shape of a product, so that it wasn't reshaped.
+		is := func(rows, cols traced) bool { return slices.Equal(w.shape, []int{rows.shape[0], cols.shape[1]}) }
 		switch turned := w.view.permuted([]int{1, 0}); {
 		case w.view.contiguous() && w.view.Size() == whole && !transB && is(a, b):
 			inner := a.shape[1]
 			h := t.multiplied(n, x, a, rows, k, inner, false, []int{rows, inner})
 			return t.multiplied(n, h, b, rows, inner, cols, false, shape)
-		case turned.contiguous() && w.view.Size() == whole && !transB && is(transposed(b), transposed(a)): // (a·b)ᵀ = bᵀ·aᵀ
+		case turned.contiguous() && w.view.Size() == whole && !transB && is(transposed(b), transposed(a)):
+			// (a·b)ᵀ = bᵀ·aᵀ
 			inner := a.shape[1]
 			h := t.multiplied(n, x, transposed(b), rows, k, inner, false, []int{rows, inner})
 			return t.multiplied(n, h, transposed(a), rows, inner, cols, false, shape)
