@@ -29,44 +29,26 @@ func Value(v float64) Initialiser { return networks.Value(v) }
 // The batch is the first axis of all values that depend on samples. A Builder is valid in the function that [Build]
 // calls. An error of any method ends that function.
 type Builder struct {
-	graph      *gorgonia.ExprGraph
-	batch      int
-	inputs     gorgonia.Nodes
-	parameters gorgonia.Nodes
-	initial    []Initialiser // of parameters
-	constants  gorgonia.Nodes
-	layer      string // that is being added, or ""
+	graph *networks.Graph
+	batch int
+	layer string // that is being added, or ""
 }
-
-// failure is the panic by which an error ends the function that [Build] calls.
-type failure struct{ err error }
 
 // Build builds a model: f adds to b's graph and returns the output, or nil, and the cost, as [train.Model] describes
 // them. batch is the graph's batch size, at least 1. The model's inputs are in the order in which f adds them.
 //
 // The first error of an operation ends f. It names the layer and the line that called it. A panic in f, by Gorgonia or
 // by f itself, is such an error too, and says panic.
-func Build(batch int, f func(b *Builder) (output, cost *gorgonia.Node)) (m train.Model, err error) {
-	b := &Builder{graph: gorgonia.NewGraph(), batch: batch}
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case failure:
-			err = b.located(p.err)
-		default:
-			err = b.located(fmt.Errorf("panic: %v", p))
-		}
-	}()
-	b.check(batch > 0, "a batch of %d, want 1 or more", batch)
-	output, cost := f(b)
-	return train.Model{
-		Inputs: b.inputs, Parameters: b.parameters, Constants: b.constants, Output: output, Cost: cost,
-		Initial: networks.Initial(b.parameters, b.initial),
-	}, nil
+func Build(batch int, f func(b *Builder) (output, cost *gorgonia.Node)) (train.Model, error) {
+	b := &Builder{graph: networks.NewGraph(batch, tensor.Float32), batch: batch}
+	return b.graph.Build(func() (output, cost *gorgonia.Node) {
+		b.check(batch > 0, "a batch of %d, want 1 or more", batch)
+		return f(b)
+	}, b.located)
 }
 
-// located adds to an error the layer, and the caller's line, while a panic unwinds the stack. It knows this package by
-// its files, because inlined functions have names of the caller's package.
+// located adds to an error the layer, and the caller's line, while a panic unwinds the stack. It knows this package and
+// networks by their files, because inlined functions have names of the caller's package.
 func (b *Builder) located(err error) error {
 	if b.layer != "" {
 		err = fmt.Errorf("%s: %w", b.layer, err)
@@ -75,8 +57,9 @@ func (b *Builder) located(err error) error {
 	frames := runtime.CallersFrames(stack[:runtime.Callers(1, stack)])
 	at, more := frames.Next()
 	ours := filepath.Dir(at.File)
+	under := filepath.Join(filepath.Dir(ours), "internal", "networks")
 	for more && (strings.HasPrefix(at.Function, "runtime.") || strings.HasPrefix(at.Function, "gorgonia.org/") ||
-		filepath.Dir(at.File) == ours && !strings.HasSuffix(at.File, "_test.go")) {
+		filepath.Dir(at.File) == under || filepath.Dir(at.File) == ours && !strings.HasSuffix(at.File, "_test.go")) {
 		at, more = frames.Next()
 	}
 	return fmt.Errorf("build a model: %s:%d: %w", filepath.Base(at.File), at.Line, err)
@@ -84,18 +67,9 @@ func (b *Builder) located(err error) error {
 
 // Do returns n, unless err ends the function that [Build] calls. It takes the results of any operation, as in
 // b.Do(gorgonia.Tanh(x)).
-func (b *Builder) Do(n *gorgonia.Node, err error) *gorgonia.Node {
-	if err != nil {
-		panic(failure{err})
-	}
-	return n
-}
+func (b *Builder) Do(n *gorgonia.Node, err error) *gorgonia.Node { return networks.Do(n, err) }
 
-func (b *Builder) check(ok bool, format string, args ...any) {
-	if !ok {
-		panic(failure{fmt.Errorf(format, args...)})
-	}
-}
+func (b *Builder) check(ok bool, format string, args ...any) { networks.Require(ok, format, args...) }
 
 // in adds a layer. If add panics, the layer's name stays for the error.
 func (b *Builder) in(layer string, add func() *gorgonia.Node) *gorgonia.Node {
@@ -108,36 +82,27 @@ func (b *Builder) in(layer string, add func() *gorgonia.Node) *gorgonia.Node {
 
 // Input adds an input of numbers, [batch, shape…].
 func (b *Builder) Input(name string, shape ...int) *gorgonia.Node {
-	return b.input(name, tensor.Float32, shape)
+	return b.graph.Input(name, tensor.Float32, shape...)
 }
 
 // Integers adds an input of integers, [batch, shape…]: ids for [Builder.Embedding], or classes for
 // [Builder.CrossEntropy]. No operation computes with them.
 func (b *Builder) Integers(name string, shape ...int) *gorgonia.Node {
-	return b.input(name, tensor.Int, shape)
-}
-
-func (b *Builder) input(name string, dtype tensor.Dtype, shape []int) *gorgonia.Node {
-	shape = append([]int{b.batch}, shape...)
-	n := gorgonia.NewTensor(b.graph, dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
-	b.inputs = append(b.inputs, n)
-	return n
+	return b.graph.Input(name, tensor.Int, shape...)
 }
 
 // Parameter adds a parameter, which is trained. No other parameter or input has its name.
 func (b *Builder) Parameter(name string, initial Initialiser, shape ...int) *gorgonia.Node {
-	n := gorgonia.NewTensor(b.graph, tensor.Float32, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
-	b.parameters, b.initial = append(b.parameters, n), append(b.initial, initial)
-	return n
+	return b.graph.Parameter(name, initial, shape...)
 }
 
 // Constant adds a copy of values that aren't trained, in row-major order: frozen weights, or a mask for all samples.
 // gorgonia.NewConstant adds a single number.
 func (b *Builder) Constant(values []float32, shape ...int) *gorgonia.Node {
 	value := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(slices.Clone(values)))
-	n := gorgonia.NewTensor(b.graph, tensor.Float32, len(shape), gorgonia.WithShape(shape...), gorgonia.WithValue(value),
-		gorgonia.WithName(fmt.Sprintf("constant %d", len(b.constants))))
-	b.constants = append(b.constants, n)
+	n := gorgonia.NewTensor(b.graph.Expr, tensor.Float32, len(shape), gorgonia.WithShape(shape...), gorgonia.WithValue(value),
+		gorgonia.WithName(fmt.Sprintf("constant %d", len(b.graph.Constants))))
+	b.graph.Constants = append(b.graph.Constants, n)
 	return n
 }
 

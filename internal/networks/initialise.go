@@ -28,17 +28,9 @@ func Value(v float64) Initialiser { return func(*rand.Rand) float64 { return v }
 // paper's models were trained.
 func KaimingUniform(fan int) Initialiser { return Uniform(1 / math.Sqrt(float64(fan))) }
 
-// param adds a parameter without values.
-func (b *builder) param(name string, initial Initialiser, shape ...int) *gorgonia.Node {
-	w := gorgonia.NewTensor(b.graph, b.dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
-	b.params = append(b.params, w)
-	b.initial = append(b.initial, initial)
-	return w
-}
-
-// Initial returns a function that draws initial values for all parameters, each by its initialiser. It keeps
+// initialValues returns a function that draws initial values for all parameters, each by its initialiser. It keeps
 // initialisers, which must not change afterwards.
-func Initial(params gorgonia.Nodes, initialisers []Initialiser) func(rand.Source) [][]float32 {
+func initialValues(params gorgonia.Nodes, initialisers []Initialiser) func(rand.Source) [][]float32 {
 	sizes := make([]int, len(params))
 	for i, p := range params {
 		sizes[i] = p.Shape().TotalSize()

@@ -3,6 +3,8 @@ package networks
 import (
 	"fmt"
 	"slices"
+
+	"gorgonia.org/gorgonia"
 )
 
 // Kind is the kind of a [Layer].
@@ -34,7 +36,7 @@ type Layer struct {
 // Layers returns the layers of the network that [New] builds, in their order. It returns the errors of New.
 func Layers(spec string, shape []int, outputs int, o Options) ([]Layer, error) {
 	b := newBuilder(o)
-	_, err := b.named(spec, shape, outputs)
+	_, err := b.build(func(*builder) (output, cost *gorgonia.Node) { return b.named(spec, shape, outputs) })
 	return b.layers, err
 }
 

@@ -18,35 +18,28 @@ const (
 
 // CNN builds a network for images: see package models.
 func CNN(o Options, shape []int, outputs int) (Model, error) {
-	return newBuilder(o).cnn(shape, outputs)
+	return newBuilder(o).build(func(b *builder) (output, cost *gorgonia.Node) { return b.cnn(shape, outputs) })
 }
 
-func (b *builder) cnn(shape []int, outputs int) (Model, error) {
+func (b *builder) cnn(shape []int, outputs int) (output, cost *gorgonia.Node) {
 	image := slices.Clone(shape)
 	if len(image) == 2 {
 		image = []int{1, shape[0], shape[1]}
 	}
-	if len(image) != 3 {
-		return Model{}, fmt.Errorf("cnn takes images of shape [channels height width] or [height width], and a sample has the shape %v; take linear or mlp", shape)
-	}
+	Require(len(image) == 3, "cnn takes images of shape [channels height width] or [height width], and a sample has the shape %v; take linear or mlp", shape)
 	height, width := cnnSize(image[1]), cnnSize(image[2])
-	if height < 1 || width < 1 {
-		return Model{}, fmt.Errorf("cnn needs images of 14 by 14 or more, channels first, and a sample has the shape %v; take linear or mlp", shape)
-	}
-	input := b.input("x", image...)
+	Require(min(height, width) >= 1, "cnn needs images of 14 by 14 or more, channels first, and a sample has the shape %v; take linear or mlp", shape)
 	pool := func(x *gorgonia.Node) *gorgonia.Node {
 		b.layer(Layer{Kind: KindMaxPool2d, Kernel: poolKernel, Stride: poolStride})
-		return b.do("max-pool", func() (*gorgonia.Node, error) {
-			return gorgonia.MaxPool2D(x, tensor.Shape{poolKernel, poolKernel}, []int{0, 0}, []int{poolStride, poolStride})
-		})
+		return Do(gorgonia.MaxPool2D(x, tensor.Shape{poolKernel, poolKernel}, []int{0, 0}, []int{poolStride, poolStride}))
 	}
-	x := pool(b.activate(b.conv("conv1", input, image[0], conv1Channels, conv1Kernel, conv1Stride, conv1Pad)))
-	x = pool(b.activate(b.conv("conv2", x, conv1Channels, conv2Channels, conv2Kernel, conv2Stride, conv2Pad)))
+	x := b.conv("conv1", b.input("x", image...), image[0], conv1Channels, conv1Kernel, conv1Stride, conv1Pad)
+	x = b.conv("conv2", pool(b.activate(x)), conv1Channels, conv2Channels, conv2Kernel, conv2Stride, conv2Pad)
+	x = pool(b.activate(x))
 	flat := conv2Channels * height * width
 	b.layer(Layer{Kind: KindFlatten})
-	x = b.do("flatten", func() (*gorgonia.Node, error) { return gorgonia.Reshape(x, tensor.Shape{b.opts.Batch, flat}) })
-	x = b.activate(b.linear("fc1", x, flat, cnnHidden))
-	return b.model(b.linear("fc2", x, cnnHidden, outputs), outputs, input)
+	x = b.activate(b.linear("fc1", Do(gorgonia.Reshape(x, tensor.Shape{b.Batch, flat})), flat, cnnHidden))
+	return b.trained(b.linear("fc2", x, cnnHidden, outputs), outputs)
 }
 
 // cnnSize returns the side of the last max-pool's output for a side of the image; 0 or less if the image is too small.
@@ -64,21 +57,20 @@ func cnnSize(side int) int {
 }
 
 // MLP builds a fully connected network: see package models.
-func MLP(o Options, widths ...int) (Model, error) { return newBuilder(o).mlp(widths...) }
+func MLP(o Options, widths ...int) (Model, error) {
+	return newBuilder(o).build(func(b *builder) (output, cost *gorgonia.Node) { return b.mlp(widths...) })
+}
 
-func (b *builder) mlp(widths ...int) (Model, error) {
-	if len(widths) < 2 {
-		return Model{}, fmt.Errorf("build graph: an MLP needs inputs and outputs, got widths %v", widths)
-	}
-	input := b.input("x", widths[0])
-	x := input
-	for i := 1; i < len(widths)-1; i++ {
+func (b *builder) mlp(widths ...int) (output, cost *gorgonia.Node) {
+	Require(len(widths) >= 2, "build graph: an MLP needs inputs and outputs, got widths %v", widths)
+	last := len(widths) - 1
+	x := b.input("x", widths[0])
+	for i := 1; i < last; i++ {
 		x = b.activate(b.linear(fmt.Sprintf("fc%d", i), x, widths[i-1], widths[i]))
 	}
-	last := len(widths) - 1
-	output := b.linear(fmt.Sprintf("fc%d", last), x, widths[last-1], widths[last])
+	x = b.linear(fmt.Sprintf("fc%d", last), x, widths[last-1], widths[last])
 	if last == 1 { // the cost is convex, so a random start adds noise and nothing else
 		b.initial = []Initialiser{Value(0), Value(0)}
 	}
-	return b.model(output, widths[last], input)
+	return b.trained(x, widths[last])
 }

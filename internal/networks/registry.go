@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gorgonia.org/gorgonia"
 )
 
 // Names returns the names of the models that [New] builds.
@@ -12,31 +14,23 @@ func Names() []string { return []string{"cnn", "embedding", "linear", "mlp"} }
 
 // New builds the network of a specification for samples of the given shape: see package models.
 func New(spec string, shape []int, outputs int, o Options) (Model, error) {
-	return newBuilder(o).named(spec, shape, outputs)
+	return newBuilder(o).build(func(b *builder) (output, cost *gorgonia.Node) { return b.named(spec, shape, outputs) })
 }
 
 // named builds the network of a specification: see [New].
-func (b *builder) named(spec string, shape []int, outputs int) (Model, error) {
+func (b *builder) named(spec string, shape []int, outputs int) (output, cost *gorgonia.Node) {
 	name, widths, err := parse(spec)
-	if err != nil {
-		return Model{}, err
-	}
+	Require(err == nil, "%w", err)
 	size := 1
 	for _, axis := range shape {
-		if axis < 1 || axis > maxValues/size {
-			return Model{}, fmt.Errorf("samples of shape %v: a sample has 1 to %d values", shape, maxValues)
-		}
+		Require(axis >= 1 && axis <= maxValues/size, "samples of shape %v: a sample has 1 to %d values", shape, maxValues)
 		size *= axis
 	}
-	if outputs < 1 || outputs > maxValues {
-		return Model{}, fmt.Errorf("%d outputs: a model has one for each class, or 1 to regress on", outputs)
-	}
-	if texts := name == "embedding"; texts && b.opts.Vocabulary == 0 {
-		return Model{}, fmt.Errorf("embedding takes texts, and a sample has the shape %v of numbers; take linear or mlp", shape)
-	} else if !texts && b.opts.Vocabulary != 0 {
-		return Model{}, fmt.Errorf("%s takes numbers, and samples are texts; take embedding", name)
-	}
-	if len(shape) > 1 && name != "cnn" && name != "embedding" {
+	Require(outputs >= 1 && outputs <= maxValues, "%d outputs: a model has one for each class, or 1 to regress on", outputs)
+	texts := name == "embedding"
+	Require(!texts || b.opts.Vocabulary != 0, "embedding takes texts, and a sample has the shape %v of numbers; take linear or mlp", shape)
+	Require(texts || b.opts.Vocabulary == 0, "%s takes numbers, and samples are texts; take embedding", name)
+	if len(shape) > 1 && name != "cnn" && !texts {
 		b.layer(Layer{Kind: KindFlatten})
 	}
 	switch name {
@@ -44,9 +38,7 @@ func (b *builder) named(spec string, shape []int, outputs int) (Model, error) {
 		return b.cnn(shape, outputs)
 	case "embedding":
 		return b.embeddingClassifier(b.opts.Vocabulary, size, paperWidth, paperWidth, outputs)
-	case "linear":
-		return b.mlp(size, outputs)
-	default:
+	default: // linear has no widths
 		return b.mlp(slices.Concat([]int{size}, widths, []int{outputs})...)
 	}
 }

@@ -35,23 +35,26 @@ type folded struct {
 // paper's table has tempered sigmoids for this network, but only the last layer was trained privately, and that layer
 // has no activation.
 func ResNet20(o Options, classes int) (ResNet, error) {
-	b := &resnetBuilder{builder: newBuilder(o)}
-	input := b.input("x", 3, 32, 32)
-	x := b.rectify(b.norm(input, folded{"conv1", "bn1", 3, 16, 3}, 1))
-	in := 16
-	for layer, out := range []int{16, 32, Features} {
-		for block := range 3 {
-			stride := 1
-			if layer > 0 && block == 0 {
-				stride = 2
+	b, n := newBuilder(o), ResNet{classes: classes}
+	var err error
+	n.Model, err = b.build(func(*builder) (output, cost *gorgonia.Node) {
+		x := b.rectify(b.norm(b.input("x", 3, 32, 32), folded{"conv1", "bn1", 3, 16, 3}, 1))
+		in := 16
+		for layer, out := range []int{16, 32, Features} {
+			for block := range 3 {
+				stride := 1
+				if layer > 0 && block == 0 {
+					stride = 2
+				}
+				x = b.block(fmt.Sprintf("layer%d.%d", layer+1, block), x, in, out, stride)
+				in = out
 			}
-			x = b.block(fmt.Sprintf("layer%d.%d", layer+1, block), x, in, out, stride)
-			in = out
 		}
-	}
-	features := b.average(x, Features)
-	model, err := b.model(b.linear("fc", features, Features, classes), classes, input)
-	return ResNet{model, features, b.convs, classes}, err
+		n.features = b.average(x, Features)
+		return b.trained(b.linear("fc", n.features, Features, classes), classes)
+	})
+	n.convs = b.convs
+	return n, err
 }
 
 // Extractor returns the network without its fully connected layer. Its outputs are the features.
@@ -61,35 +64,24 @@ func (n ResNet) Extractor() Model {
 	return m
 }
 
-type resnetBuilder struct {
-	*builder
-	convs []folded
-}
-
 // norm adds a convolution with its batch norm folded in, which is a convolution with a bias.
-func (b *resnetBuilder) norm(x *gorgonia.Node, c folded, stride int) *gorgonia.Node {
+func (b *builder) norm(x *gorgonia.Node, c folded, stride int) *gorgonia.Node {
 	b.convs = append(b.convs, c)
 	return b.conv(c.conv, x, c.in, c.out, c.kernel, stride, c.kernel/2)
 }
 
 // block adds two convolutions and a shortcut around them.
-func (b *resnetBuilder) block(name string, x *gorgonia.Node, in, out, stride int) *gorgonia.Node {
+func (b *builder) block(name string, x *gorgonia.Node, in, out, stride int) *gorgonia.Node {
 	y := b.rectify(b.norm(x, folded{name + ".conv1", name + ".bn1", in, out, 3}, stride))
 	y = b.norm(y, folded{name + ".conv2", name + ".bn2", out, out, 3}, 1)
 	if in != out {
 		x = b.norm(x, folded{name + ".downsample.0", name + ".downsample.1", in, out, 1}, stride)
 	}
-	return b.rectify(b.do(name, func() (*gorgonia.Node, error) { return gorgonia.Add(y, x) }))
-}
-
-func (b *builder) rectify(x *gorgonia.Node) *gorgonia.Node {
-	return b.do("rectifier", func() (*gorgonia.Node, error) { return gorgonia.Rectify(x) })
+	return b.rectify(Do(gorgonia.Add(y, x)))
 }
 
 // average adds the mean over the image: [batch, channels, height, width] to [batch, channels].
 func (b *builder) average(x *gorgonia.Node, channels int) *gorgonia.Node {
-	x = b.do("average pool", func() (*gorgonia.Node, error) {
-		return gorgonia.Reshape(x, tensor.Shape{b.opts.Batch, channels, x.Shape().TotalSize() / (b.opts.Batch * channels)})
-	})
-	return b.do("average pool", func() (*gorgonia.Node, error) { return gorgonia.Mean(x, 2) })
+	pixels := x.Shape().TotalSize() / (b.Batch * channels)
+	return Do(gorgonia.Mean(Do(gorgonia.Reshape(x, tensor.Shape{b.Batch, channels, pixels})), 2))
 }
