@@ -49,8 +49,7 @@ func (e *cpuEngine) Load(p *compile.Program, d *engine.Data) (_ engine.Loaded, e
 		return nil, fmt.Errorf("load on %s: %w", e.name, err)
 	}
 	code, err := lower(p)
-	var unsupported *engine.UnsupportedError
-	if errors.As(err, &unsupported) {
+	if unsupported, ok := errors.AsType[*engine.UnsupportedError](err); ok {
 		unsupported.Engine = e.name
 	}
 	if err != nil {

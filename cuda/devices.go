@@ -101,9 +101,8 @@ func (e *DeviceError) Unwrap() []error { return []error{engine.ErrLost, e.Err} }
 
 // lost turns a device's error into a [DeviceError], unless only its memory is full.
 func lost(d driver.Device, err error) error {
-	var known *DeviceError
 	full := errors.Is(err, driver.ErrOutOfMemory) && !errors.Is(err, driver.ErrFree)
-	if err == nil || full || errors.As(err, &known) {
+	if err == nil || full || errors.As(err, new(*DeviceError)) {
 		return err
 	}
 	return &DeviceError{d.Info().Name, err}

@@ -135,8 +135,8 @@ func (g *Group) Result(run int) (Result, error) {
 	s := g.settings[run]
 	if state.Step != s.Privacy.Steps {
 		// A device lost in the meantime is reported by a call for no steps.
-		var failed RunErrors
-		if err := g.runs.Steps(context.Background(), make([]int, len(g.settings))...); errors.As(err, &failed) && failed[run] != nil {
+		err := g.runs.Steps(context.Background(), make([]int, len(g.settings))...)
+		if failed, ok := errors.AsType[RunErrors](err); ok && failed[run] != nil {
 			return Result{}, failed[run]
 		}
 		return Result{}, fmt.Errorf("run %d is at step %d of %d: it has no result yet", run, state.Step, s.Privacy.Steps)
@@ -220,8 +220,7 @@ func (g *Group) Predict(ctx context.Context, data *Data, runs ...int) ([][]float
 		return nil, &DataError{"no data; make them by NewData"}
 	}
 	out, err := g.predict(ctx, &data.columns, runs...)
-	var wrong *engine.FieldError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*engine.FieldError](err); ok {
 		err = &DataError{wrong.Error()}
 	}
 	if err != nil {

@@ -60,8 +60,7 @@ func (l *Loaded) trainAll(ctx context.Context, test Labelled, runs []Run) ([]Tra
 	if err == nil {
 		err = group.trainAndScore(ctx, test, runs, out)
 	}
-	var unkept *KeepError
-	if errors.As(err, &unkept) {
+	if errors.As(err, new(*KeepError)) {
 		return nil, errors.Join(ctx.Err(), err)
 	}
 	if err := ctx.Err(); err != nil {
@@ -93,8 +92,7 @@ func (l *Loaded) trainHalves(ctx context.Context, test Labelled, runs []Run) ([]
 		return nil, err
 	}
 	more, err := l.trainAll(ctx, test, runs[half:])
-	var unkept *KeepError
-	if errors.As(err, &unkept) {
+	if unkept, ok := errors.AsType[*KeepError](err); ok {
 		unkept.Run += half
 	}
 	if err != nil {
@@ -122,8 +120,7 @@ func (g *Group) trainAndScore(ctx context.Context, test Labelled, runs []Run, ou
 		out[i].Trace = traces[i]
 	}
 	var failed RunErrors
-	var unkept *KeepError
-	if err != nil && (!errors.As(err, &failed) || errors.As(err, &unkept)) {
+	if err != nil && (!errors.As(err, &failed) || errors.As(err, new(*KeepError))) {
 		return err
 	}
 	for i := range failed { // all of them before any result, whose error must not hide that a device was lost

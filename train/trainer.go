@@ -36,9 +36,8 @@ func (t *Trainer) Train(ctx context.Context, progress func(Progress)) (Result, e
 	if progress != nil {
 		only = func(runs []Progress) { progress(runs[0]) }
 	}
-	var failed RunErrors
 	err := t.group.Train(ctx, only)
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[RunErrors](err); ok {
 		return Result{}, failed[0]
 	}
 	if err != nil {

@@ -34,8 +34,7 @@ func (g *Group) TrainKept(ctx context.Context, keepers []Keeper, progress func([
 	}
 	err = t.run(ctx, progress)
 	last := t.save()
-	var unkept *KeepError
-	if errors.As(err, &unkept) {
+	if errors.As(err, new(*KeepError)) {
 		return t.traces, err // reported once
 	}
 	return t.traces, errors.Join(err, last)
@@ -166,8 +165,7 @@ func (t *training) run(ctx context.Context, progress func([]Progress)) error {
 			}
 		})
 		marked := t.mark(ctx) // also of runs that reached a mark while another failed
-		var failed RunErrors
-		errors.As(err, &failed)
+		failed, _ := errors.AsType[RunErrors](err)
 		switch {
 		case ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded): // perhaps from a pause at the same time
 			return ctx.Err()

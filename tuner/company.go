@@ -232,8 +232,7 @@ func (c *company) finish(ctx context.Context) error {
 // stopped returns the error of a group that has one run of each plan. It names the plan whose state can't be kept.
 func stopped(what string, err error, plans []*execution) error {
 	err = fmt.Errorf("%s: %w", what, err)
-	var unkept *train.KeepError
-	if errors.As(err, &unkept) {
+	if unkept, ok := errors.AsType[*train.KeepError](err); ok {
 		return &PlanError{plans[unkept.Run].number, err}
 	}
 	return err

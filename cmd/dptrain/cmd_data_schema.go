@@ -66,8 +66,7 @@ func runDataSchema(g *global, opts schemaOptions) error {
 	}
 	o, err := table.ParseColumns(opts.columns, opts.label)
 	if err != nil {
-		var option *table.OptionError
-		if errors.As(err, &option) {
+		if option, ok := errors.AsType[*table.OptionError](err); ok {
 			return term.Usagef("--%w", option)
 		}
 		return err

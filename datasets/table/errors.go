@@ -56,8 +56,7 @@ func (e *Error) citing(format string, args ...any) *Error {
 // failed converts an error to an [Error]. A library's text may quote the file, so it is private, except for known
 // texts.
 func failed(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
@@ -68,12 +67,10 @@ func failed(err error) *Error {
 			return problemf("it is damaged: %v", known)
 		}
 	}
-	var offset flate.CorruptInputError
-	var file *fs.PathError
-	switch {
-	case errors.As(err, &offset):
+	if offset, ok := errors.AsType[flate.CorruptInputError](err); ok {
 		return problemf("it is damaged: %v", offset)
-	case errors.As(err, &file):
+	}
+	if file, ok := errors.AsType[*fs.PathError](err); ok {
 		return problemf("%v", file)
 	}
 	return problemf("it is damaged, and can't be read").citing("%v", err)

@@ -71,13 +71,12 @@ func (s *store) fill(ctx context.Context, f file, part *os.File) error {
 	var reasons []string
 	for _, url := range s.addresses(f) {
 		err := s.fillFrom(ctx, url, f, part)
-		var local *fs.PathError
 		switch {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
 			return fmt.Errorf("download %s: %w", f.name, ctx.Err())
-		case errors.As(err, &local):
+		case errors.As(err, new(*fs.PathError)):
 			return fmt.Errorf("download %s: %w", f.name, err)
 		}
 		reasons = append(reasons, url+": "+err.Error())
@@ -109,8 +108,7 @@ func (s *store) fillFrom(ctx context.Context, url string, f file, part *os.File)
 		return err
 	}
 	err := f.check(part)
-	var wrong *ChecksumError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*ChecksumError](err); ok {
 		return errors.Join(errors.New(wrong.Want.differs(wrong.Sum)), part.Truncate(0)) // a wrong part can't be resumed
 	}
 	return err
@@ -196,8 +194,7 @@ func cause(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errStalled) {
 		return errStalled
 	}
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err // without the whole URL again
 	}
 	return err

@@ -169,8 +169,7 @@ func (s *source) visitFile(member string, visit visitor) error {
 
 // unpackError returns the error of a wrong archive. An error of the disk remains as it is.
 func unpackError(err error) error {
-	var disk *fs.PathError
-	if errors.As(err, &disk) {
+	if errors.As(err, new(*fs.PathError)) {
 		return err
 	}
 	return invalidf("unpack: %s", describe(err))

@@ -23,8 +23,7 @@ func Reason(err error) error {
 	if errors.As(err, &all) && len(all.Unwrap()) > 0 {
 		err = all.Unwrap()[0]
 	}
-	var file *fs.PathError
-	if errors.As(err, &file) {
+	if file, ok := errors.AsType[*fs.PathError](err); ok {
 		return file.Err
 	}
 	return err

@@ -156,9 +156,8 @@ func (c choice) Load(p *compile.Program, d *Data) (Loaded, error) {
 			return nil, errors.New("one of the engines to choose from is nil")
 		}
 		l, err := e.Load(p, d)
-		var unsupported *UnsupportedError
 		switch {
-		case errors.As(err, &unsupported):
+		case errors.As(err, new(*UnsupportedError)):
 			passed = append(passed, err)
 		case err != nil:
 			return nil, err

@@ -125,7 +125,6 @@ func (f File) options() ([]nats.Option, error) {
 
 // explained returns an error that says what to do about a failed connection.
 func explained(f File, err error) error {
-	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
@@ -133,7 +132,7 @@ func explained(f File, err error) error {
 		return fmt.Errorf("%w by %s: it doesn't know the key in the cluster's file", ErrRefused, f.URL)
 	case errors.Is(err, nats.ErrSecureConnWanted):
 		return fmt.Errorf("%w by %s: it offers no TLS, which connections to other machines need; set it up there", ErrRefused, f.URL)
-	case errors.As(err, &certificate), errors.As(err, new(x509.UnknownAuthorityError)):
+	case errors.As(err, new(*tls.CertificateVerificationError)), errors.As(err, new(x509.UnknownAuthorityError)):
 		return fmt.Errorf("connect to %s: %w; its certificate belongs into the cluster's file, as ca", f.URL, err)
 	}
 	return fmt.Errorf("connect to %s: %w: %w", f.URL, ErrUnreachable, err)

@@ -38,9 +38,8 @@ func record(ctx context.Context, p *experiment.Plan, folder *runs.Run, o Options
 	}
 	entry.Decision = o.Data
 	account, err := l.Record(ctx, entry)
-	var over *ledger.BudgetError
 	switch {
-	case errors.As(err, &over) || ctx.Err() != nil:
+	case errors.As(err, new(*ledger.BudgetError)) || ctx.Err() != nil:
 		return "", "", err
 	case err != nil:
 		return "", "", term.Input(err)

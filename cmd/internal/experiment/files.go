@@ -87,8 +87,7 @@ func readPublic(e settings.Experiment, tune bool) (s *table.Schema, rows *table.
 
 // withoutPublicRows adds to an error that a setting must be given if no public file shows it.
 func withoutPublicRows(err error) error {
-	var option *table.OptionError
-	if errors.As(err, &option) {
+	if option, ok := errors.AsType[*table.OptionError](err); ok {
 		return usagef("data.%w; without public test rows the settings say what columns and classes there are: \"dptrain data schema\" writes them", option)
 	}
 	return err
@@ -116,8 +115,7 @@ func sameFile(a, b string) bool {
 
 // explainedTable renames a table's option in an error to the setting.
 func explainedTable(err error) error {
-	var option *table.OptionError
-	if errors.As(err, &option) {
+	if option, ok := errors.AsType[*table.OptionError](err); ok {
 		return usagef("data.%w", option)
 	}
 	return err

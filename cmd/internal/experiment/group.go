@@ -117,8 +117,7 @@ func ofMember(err error, members []*member) error {
 
 // ofRun is ofMember for the error of runs side by side, one of each member.
 func ofRun(err error, members []*member) error {
-	var unkept *train.KeepError
-	if errors.As(err, &unkept) {
+	if unkept, ok := errors.AsType[*train.KeepError](err); ok {
 		return &tuner.PlanError{Plan: members[unkept.Run].index, Err: err}
 	}
 	return err

@@ -86,8 +86,7 @@ func (p *Plan) bounded() settings.Experiment {
 // rates, and a warning says so.
 func (p *Plan) planBounded() (tuner.Settings, release.Privacy, error) {
 	settings, privacy, err := planTuning(p.bounded(), p.Samples.Train)
-	var setting *train.SettingError
-	if errors.As(err, &setting) && p.Experiment.Tuning.LargestFinalRate == 0 && p.Samples.stable > 0 {
+	if errors.As(err, new(*train.SettingError)) && p.Experiment.Tuning.LargestFinalRate == 0 && p.Samples.stable > 0 {
 		return planTuning(p.Experiment, p.Samples.Train)
 	}
 	return settings, privacy, err

@@ -17,8 +17,7 @@ import (
 // Error returns the usage error for an error of the flag parser. An unknown flag's names the one that was probably
 // meant.
 func Error(cmd *cobra.Command, err error) error {
-	var missing *pflag.NotExistError
-	if errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if near := settings.Nearest(missing.GetSpecifiedName(), names); near != "" {

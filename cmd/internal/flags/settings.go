@@ -192,8 +192,7 @@ func named(err error, overrides []settings.Override) error {
 // checkModel returns an error for a name that is no model, whatever the samples.
 func checkModel(spec string) error {
 	err := networks.Check(spec)
-	var named *networks.UnknownError
-	if errors.As(err, &named) {
+	if named, ok := errors.AsType[*networks.UnknownError](err); ok {
 		return term.Unknown("model", named.Name, networks.Names())
 	}
 	return term.Usage(err)

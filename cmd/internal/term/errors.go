@@ -57,8 +57,7 @@ func Coded(code int, err error) error {
 
 // CodeOf returns the exit code that [Coded] gave an error, and whether it has one.
 func CodeOf(err error) (code int, ok bool) {
-	var given *codedError
-	if errors.As(err, &given) {
+	if given, ok := errors.AsType[*codedError](err); ok {
 		return given.code, true
 	}
 	return CodeInternal, false

@@ -132,8 +132,7 @@ func together(first, j Job) error {
 func (w *Worker) begin(ctx context.Context, j Job, f Follower) (r Result, p *experiment.Plan, err error) {
 	r = Result{Run: j.Run, Machine: line(w.Name, maxName)}
 	p, err = w.plan(ctx, j, f)
-	var e *experiment.Error
-	if errors.As(err, &e) && e.Kind == experiment.Budget {
+	if e, ok := errors.AsType[*experiment.Error](err); ok && e.Kind == experiment.Budget {
 		r.Failure = failureOf(err)
 		return r, nil, nil
 	}
@@ -184,9 +183,7 @@ func pack(r release.Release) (files map[string][]byte, err error) {
 
 // OfWorker reports whether an error is the worker's own fault, such as a full disk, and not its job's.
 func OfWorker(err error) bool {
-	var file *fs.PathError
-	var errno syscall.Errno
-	return errors.As(err, &file) || errors.As(err, &errno) || errors.Is(err, train.ErrLost)
+	return errors.As(err, new(*fs.PathError)) || errors.As(err, new(syscall.Errno)) || errors.Is(err, train.ErrLost)
 }
 
 // HashFiles returns a hash of the contents of own files: of the private one and, unless its path is "", of the public
