@@ -13,14 +13,12 @@ import (
 func (e Experiment) Validate() error {
 	p := e.Privacy
 	one := 1.0 // in place of what isn't given
-	for _, err := range []error{
+	if err := cmp.Or(
 		budget(p),
 		positive("privacy.epsilon", *cmp.Or(p.Epsilon, &one)),
 		positive("privacy.noise_multiplier", *cmp.Or(p.NoiseMultiplier, &one)),
-	} {
-		if err != nil {
-			return err
-		}
+	); err != nil {
+		return err
 	}
 	switch {
 	case !(p.Delta > 0 && p.Delta < 1):
