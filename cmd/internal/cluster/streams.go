@@ -75,41 +75,28 @@ type stores struct {
 }
 
 // makeStores makes the streams and stores that the server lacks.
-func (c *Conn) makeStores(ctx context.Context) (s stores, _ error) {
-	for _, create := range []func(context.Context) error{
-		func(ctx context.Context) (err error) {
-			s.jobs, err = c.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-				Name: jobsName, Description: "jobs of dptrain", Subjects: []string{jobRoot + "*.*.*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: forgotten,
-			})
-			return err
-		},
-		func(ctx context.Context) (err error) {
-			s.results, err = c.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-				Name: resultsName, Description: "results of dptrain", Subjects: []string{resultRoot + "*.*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: forgotten,
-			})
-			return err
-		},
-		func(ctx context.Context) (err error) {
-			s.large, err = c.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: largeName, Description: "large results of dptrain", TTL: forgotten})
-			return err
-		},
-		func(ctx context.Context) (err error) {
-			s.workers, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: workersName, Description: "workers of dptrain", TTL: c.timing.gone()})
-			return err
-		},
-		func(ctx context.Context) (err error) {
-			s.data, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: dataName, Description: "hashes of dptrain's data", TTL: forgotten})
-			return err
-		},
-	} {
-		limited, cancel := c.within(ctx)
-		err := create(limited)
-		cancel()
-		if err != nil {
-			return s, c.ofServer(err)
-		}
+func (c *Conn) makeStores(ctx context.Context) (s stores, err error) {
+	s.jobs = made(ctx, c, &err, c.js.CreateOrUpdateStream, jetstream.StreamConfig{
+		Name: jobsName, Description: "jobs of dptrain", Subjects: []string{jobRoot + "*.*.*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: forgotten,
+	})
+	s.results = made(ctx, c, &err, c.js.CreateOrUpdateStream, jetstream.StreamConfig{
+		Name: resultsName, Description: "results of dptrain", Subjects: []string{resultRoot + "*.*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: forgotten,
+	})
+	s.large = made(ctx, c, &err, c.js.CreateOrUpdateObjectStore, jetstream.ObjectStoreConfig{Bucket: largeName, Description: "large results of dptrain", TTL: forgotten})
+	s.workers = made(ctx, c, &err, c.js.CreateOrUpdateKeyValue, jetstream.KeyValueConfig{Bucket: workersName, Description: "workers of dptrain", TTL: c.timing.gone()})
+	s.data = made(ctx, c, &err, c.js.CreateOrUpdateKeyValue, jetstream.KeyValueConfig{Bucket: dataName, Description: "hashes of dptrain's data", TTL: forgotten})
+	return s, c.ofServer(err)
+}
+
+// made makes a stream or store by one request, unless failed has an error of an earlier one.
+func made[Config, Made any](ctx context.Context, c *Conn, failed *error, create func(context.Context, Config) (Made, error), config Config) (m Made) {
+	if *failed != nil {
+		return m
 	}
-	return s, nil
+	ctx, cancel := c.within(ctx)
+	defer cancel()
+	m, *failed = create(ctx, config)
+	return m
 }
 
 // laneConsumer returns the consumer that hands out a lane's jobs under leases. Lanes don't overlap, so each job has one
