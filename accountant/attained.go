@@ -205,12 +205,11 @@ func (a attaining) lowerOf(e Event) (*pld.Lower, error) {
 		return costliest, nil
 	case OneOf:
 		events, probabilities := e.drawn()
-		all := make([]*pld.Lower, len(events))
-		for i, part := range events {
-			var err error
-			if all[i], err = a.lower(part); err != nil {
-				return nil, err
-			}
+		all, err := each(events, a.lower)
+		if err != nil {
+			return nil, err
+		}
+		for i := range probabilities {
 			if probabilities[i] *= 1 - 0x1p-40; probabilities[i] <= leastProbability {
 				probabilities[i] = 0 // it may have been raised
 			}

@@ -71,7 +71,7 @@ func logCopies(e Event) float64 {
 	case Composed:
 		return inside(e.Events...) + float.Log(float64(len(e.Events)+1))
 	case severalShards:
-		return logCopies(e.composed())
+		return logCopies(e.Composed)
 	case severalRows: // a chain of rows counts a divergence e^epsilon times, of usual epsilons
 		return inside(append([]Event{e.Alone}, e.Apart.Events...)...) + float.Log(float64(e.Rows)) + 20
 	}

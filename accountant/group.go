@@ -155,7 +155,7 @@ func (s *spreading) rows(e Event, n int) Event {
 		return s.sampled(e, e.SamplingProbability, e.Tune, e.Base, true, n)
 	case Parallel:
 		s.exact = false
-		return severalShards{s.all(e.Events, n)}
+		return severalShards{Composed{Events: s.all(e.Events, n)}}
 	}
 	return e
 }

@@ -62,7 +62,7 @@ func normal(e Event) Event {
 		}
 		return GroupOf{Event: inner, Size: e.Size}
 	case severalShards:
-		return severalShards{normals(e.Events)}
+		return severalShards{Composed{Events: normals(e.Events)}}
 	case severalRows:
 		e.Apart.Events, e.Together.Events = normals(e.Apart.Events), normals(e.Together.Events)
 		e.Alone = normal(e.Alone)
@@ -156,34 +156,25 @@ type repeated struct {
 
 // sequenceOf returns the sequence of an event. It normalises each part once: otherwise every level of nesting would
 // double the time.
-func sequenceOf(e Event) (s sequence) {
+func sequenceOf(e Event) sequence {
+	return sequenceBy(e, func(part Event) sequence { return sequenceBy(normal(part), once) })
+}
+
+// sequenceBy composes the sequences that of returns for the parts of compositions.
+func sequenceBy(e Event, of func(Event) sequence) (s sequence) {
 	if e.free() {
 		return s
 	}
 	switch e := e.(type) {
 	case SelfComposed:
-		return sequenceOf(e.Event).times(e.Count)
+		return sequenceBy(e.Event, of).times(e.Count)
 	case Composed:
 		for _, part := range e.Events {
-			s.append(sequenceOf(part))
+			s.append(sequenceBy(part, of))
 		}
 		return s
 	}
-	return flat(normal(e))
-}
-
-// flat returns the sequence of an event in normal form.
-func flat(e Event) (s sequence) {
-	switch e := e.(type) {
-	case SelfComposed:
-		return flat(e.Event).times(e.Count)
-	case Composed:
-		for _, part := range e.Events {
-			s.append(flat(part))
-		}
-		return s
-	}
-	return once(e)
+	return of(e)
 }
 
 func once(e Event) sequence { return sequence{e, []repeated{{e, identity(e), 1}}} }

@@ -20,6 +20,9 @@ type Distribution interface {
 	Span(w, mass float64) float64
 	// Fall returns the w with LogSlope(w) = LogSlope(0) - x.
 	Fall(x float64) float64
+
+	// logFall returns LogSlope(w) - LogSlope(0), rounded before LogSlope adds it.
+	logFall(w float64) float64
 }
 
 // Poisson is K ~ Poisson(Mean), Mean > 0.
@@ -63,11 +66,11 @@ func Once(k Distribution) bool {
 // Steepens reports whether phi2/phi1 is a constant times a power of phi1 that is at least 0, as
 // docs/proofs/one-order.md needs. For a binomial K the power is -1/(Trials-1).
 func Steepens(k Distribution) bool {
-	switch k.(type) {
-	case Binomial, readyBinomial:
-		return false
+	if r, ok := k.(ready); ok {
+		k = r.Distribution
 	}
-	return true
+	_, binomial := k.(Binomial)
+	return !binomial
 }
 
 // Expected returns Mean.
@@ -112,7 +115,8 @@ func (p Poisson) None() float64        { return math.Exp(-p.Mean) }
 func (TruncatedPoisson) None() float64 { return 0 }
 func (NegativeBinomial) None() float64 { return 0 }
 
-func (p Poisson) LogSlope(w float64) float64 { return float.Log(p.Mean) - p.Mean*w }
+func (p Poisson) LogSlope(w float64) float64 { return float.Log(p.Mean) + p.logFall(w) }
+func (p Poisson) logFall(w float64) float64  { return float64(-p.Mean * w) }
 func (p Poisson) Growth(float64) float64     { return p.Mean }
 func (p Poisson) Curvature() float64         { return 1 }
 func (p Poisson) Span(_, mass float64) float64 {
@@ -120,7 +124,8 @@ func (p Poisson) Span(_, mass float64) float64 {
 }
 func (p Poisson) Fall(x float64) float64 { return x / p.Mean }
 
-func (p TruncatedPoisson) LogSlope(w float64) float64 { return float.Log(p.Expected()) - p.Rate*w }
+func (p TruncatedPoisson) LogSlope(w float64) float64 { return float.Log(p.Expected()) + p.logFall(w) }
+func (p TruncatedPoisson) logFall(w float64) float64  { return float64(-p.Rate * w) }
 func (p TruncatedPoisson) Growth(float64) float64     { return p.Rate }
 func (p TruncatedPoisson) Curvature() float64         { return 1 }
 func (p TruncatedPoisson) Span(_, mass float64) float64 {
@@ -136,8 +141,10 @@ func poissonSpan(rate, mass float64) float64 {
 }
 
 // LogSlope uses phi1(1-w) = E K (1 + w/odds)^-(1+eta).
-func (d NegativeBinomial) LogSlope(w float64) float64 {
-	return d.LogExpected() - (1+d.Shape)*math.Log1p(w/d.odds())
+func (d NegativeBinomial) LogSlope(w float64) float64 { return d.LogExpected() + d.logFall(w) }
+
+func (d NegativeBinomial) logFall(w float64) float64 {
+	return float64(-(1 + d.Shape) * math.Log1p(w/d.odds()))
 }
 func (d NegativeBinomial) Growth(w float64) float64 { return (1 + d.Shape) / (d.odds() + w) }
 func (d NegativeBinomial) Curvature() float64       { return (2 + d.Shape) / (1 + d.Shape) }
@@ -167,7 +174,6 @@ func (b Binomial) None() float64 { return math.Exp(float64(b.Trials) * math.Log1
 // LogSlope uses phi1(1-w) = E K (1 - Probability w)^(Trials-1).
 func (b Binomial) LogSlope(w float64) float64 { return float.Log(b.Expected()) + b.logFall(w) }
 
-// logFall returns log phi1(1-w) - log phi1(1).
 func (b Binomial) logFall(w float64) float64 {
 	x := b.Probability * w
 	switch {
@@ -176,7 +182,7 @@ func (b Binomial) logFall(w float64) float64 {
 	case x >= 1:
 		return math.Inf(-1)
 	}
-	return float64(b.Trials-1) * math.Log1p(-x)
+	return float64(float64(b.Trials-1) * math.Log1p(-x))
 }
 
 func (b Binomial) Growth(w float64) float64 {
