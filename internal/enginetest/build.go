@@ -70,10 +70,7 @@ func (g *G) value(values []float32, shape []int) any {
 		}
 		return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(values))
 	}
-	wide := make([]float64, len(values))
-	for i, v := range values {
-		wide[i] = float64(v)
-	}
+	wide := converted[float64](values)
 	if len(shape) == 0 {
 		return wide[0]
 	}
@@ -96,6 +93,13 @@ func (g *G) Do(n *gorgonia.Node, err error) *gorgonia.Node {
 func (g *G) Done(output, cost *gorgonia.Node) (compile.Source, error) {
 	g.src.Output, g.src.Cost = output, cost
 	return g.src, g.err
+}
+
+// program closes the graph with a cost and compiles it.
+func (g *G) program(t TB, output, cost *gorgonia.Node) *compile.Program {
+	t.Helper()
+	src, err := g.Done(output, cost)
+	return compiled(t, src, err)
 }
 
 // Squares closes the graph with the sum of the squares of a node's elements as its cost.

@@ -155,21 +155,14 @@ func machineCost(t TB, z Graph, params, inputs [][]float32, direction [][]float6
 
 func bindDoubles(t TB, n *gorgonia.Node, values []float32, direction []float64, h float64) {
 	t.Helper()
-	wide := make([]float64, len(values))
-	for k, v := range values {
-		wide[k] = float64(v)
-		if direction != nil {
-			wide[k] += h * direction[k]
-		}
+	wide := converted[float64](values)
+	for k, d := range direction {
+		wide[k] += h * d
 	}
 	var v any = wide[0]
 	switch {
 	case n.Dtype() == tensor.Int:
-		whole := make([]int, len(wide))
-		for k, w := range wide {
-			whole[k] = int(w)
-		}
-		v = tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(whole))
+		v = tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(converted[int](wide)))
 	case !n.IsScalar():
 		v = tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(wide))
 	}

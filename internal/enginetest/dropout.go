@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -47,8 +46,7 @@ func masking(t TB) (*compile.Program, engine.Job) {
 		}
 		cost = kept
 	}
-	src, err := g.Done(g.Do(gorgonia.Dropout(x, 0.5)), cost)
-	p := compiled(t, src, err)
+	p := g.program(t, g.Do(gorgonia.Dropout(x, 0.5)), cost)
 	return p, plain(p, 0x1p10) // above the norm of any mask
 }
 
@@ -67,9 +65,7 @@ func dropout(t TB, s Suite) {
 	runs, done := s.start(t, p, data, j, other, few)
 	defer done()
 	at := func(run, step int, members ...int32) []float64 {
-		if err := runs.Restore(run, engine.State{Step: step, Params: j.Initial}); err != nil {
-			t.Fatal(err)
-		}
+		restore(t, runs, run, engine.State{Step: step, Params: j.Initial})
 		sum, _ := s.clippedSum(t, runs, run, members)
 		return sum
 	}
@@ -131,9 +127,7 @@ func dropout(t TB, s Suite) {
 		}
 	}
 	for run := range want {
-		if err := runs.Restore(run, engine.State{Step: 1, Params: j.Initial}); err != nil {
-			t.Fatal(err)
-		}
+		restore(t, runs, run, engine.State{Step: 1, Params: j.Initial})
 	}
 	advance(t, runs, 2, 2, 0)
 	for run := range want {
@@ -141,11 +135,7 @@ func dropout(t TB, s Suite) {
 			t.Errorf("a step's dropout isn't that of its sum: run %d is taken elsewhere in %s", run, d)
 		}
 	}
-	out, err := runs.Predict(context.Background(), data, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !sameBits(out[0], data.Columns[0].Floats) {
+	if !sameBits(predicted(t, runs, data, 0), data.Columns[0].Floats) {
 		t.Errorf("a prediction drops elements")
 	}
 }

@@ -85,11 +85,11 @@ func valueLike(n *gorgonia.Node, t tensor.Dtype, numbers []float64) gorgonia.Val
 	return tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(backing))
 }
 
-// converted converts numbers, truncating them towards zero if T has integers.
-func converted[T int | int32 | int64 | float32](numbers []float64) []T {
-	out := make([]T, len(numbers))
+// converted converts numbers, truncating them towards zero if To has integers.
+func converted[To, From int | int32 | int64 | float32 | float64](numbers []From) []To {
+	out := make([]To, len(numbers))
 	for i, v := range numbers {
-		out[i] = T(v)
+		out[i] = To(v)
 	}
 	return out
 }

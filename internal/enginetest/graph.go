@@ -61,9 +61,7 @@ func (s Suite) compare(t TB, p *compile.Program, data *engine.Data, clip float64
 	j := plain(p, clip)
 	runs, done := s.start(t, p, data, j)
 	defer done()
-	if err := runs.Restore(0, engine.State{Step: graphStep, Params: j.Initial}); err != nil {
-		t.Fatal(err)
-	}
+	restore(t, runs, 0, engine.State{Step: graphStep, Params: j.Initial})
 	rounded := float64(data.Samples) * j.Mechanism.Grid(data.Samples).Fine
 	sums, squared := s.clippedSum(t, runs, 0, allOf(data.Samples))
 	sum := split(p, sums)
@@ -159,11 +157,7 @@ func Sample(data *engine.Data, i int) [][]float32 {
 
 // numbers returns a column's values in the form of [Reference].
 func numbers(c engine.Column) []float32 {
-	out := slices.Clone(c.Floats)
-	for _, v := range c.Ints {
-		out = append(out, float32(v))
-	}
-	return out
+	return append(slices.Clone(c.Floats), converted[float32](c.Ints)...)
 }
 
 type oracle struct {

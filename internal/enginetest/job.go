@@ -2,6 +2,8 @@ package enginetest
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/dptrain/dptrain/internal/compile"
 	"github.com/dptrain/dptrain/internal/engine"
@@ -16,8 +18,7 @@ func derived(t TB) *compile.Program {
 	x, y := g.In("x", 6), g.In("y", 3)
 	h := g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(x, g.Do(gorgonia.Tanh(g.Param("w", 6, 5)))))))
 	h = g.Do(gorgonia.Mul(h, g.Param("v", 5, 3)))
-	src, err := g.Done(h, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(g.Do(gorgonia.Sub(h, y)))))))
-	return compiled(t, src, err)
+	return g.program(t, h, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(g.Do(gorgonia.Sub(h, y)))))))
 }
 
 // inner returns a program whose cost is the inner product of its parameter, of the given size, with the sample: a
@@ -25,8 +26,7 @@ func derived(t TB) *compile.Program {
 func inner(t TB, size int) *compile.Program {
 	t.Helper()
 	g := NewG(1, 9)
-	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.BroadcastHadamardProd(g.In("x", size), g.Param("w", 1, size), nil, []byte{0})))))
-	return compiled(t, src, err)
+	return g.program(t, nil, g.Do(gorgonia.Sum(g.Do(gorgonia.BroadcastHadamardProd(g.In("x", size), g.Param("w", 1, size), nil, []byte{0})))))
 }
 
 // product returns a program whose gradient is the outer product of two inputs.
@@ -34,8 +34,7 @@ func product(t TB, in, out int) *compile.Program {
 	t.Helper()
 	g := NewG(1, 9)
 	x, y, w := g.In("x", in), g.In("y", out), g.Param("w", in, out)
-	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(g.Do(gorgonia.Mul(x, w)), y)))))
-	return compiled(t, src, err)
+	return g.program(t, nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(g.Do(gorgonia.Mul(x, w)), y)))))
 }
 
 // job returns a valid job, which tests change as they need.
@@ -72,6 +71,13 @@ func allOf(samples int) []int32 {
 		all[i] = int32(i)
 	}
 	return all
+}
+
+// drawn returns n different samples, drawn from a number of them, in ascending order.
+func drawn(r *rand.Rand, samples, n int) []int32 {
+	batch := converted[int32](r.Perm(samples)[:n])
+	slices.Sort(batch)
+	return batch
 }
 
 // split returns each parameter's part of a vector.

@@ -150,15 +150,7 @@ func movesTogether(t TB, s Suite) {
 		if want := steps * (i % 2); len(seen[i].steps) != want {
 			t.Errorf("run %d of %d steps calls Move %d times, want %d", i, steps, len(seen[i].steps), want)
 		}
-		beside, err := runs.Predict(context.Background(), data, i)
-		if err != nil {
-			t.Fatalf("predict: %v", err)
-		}
-		itself, err := single.Predict(context.Background(), data, 0)
-		if err != nil {
-			t.Fatalf("predict: %v", err)
-		}
-		if !sameBits(beside[0], itself[0]) {
+		if !sameBits(predicted(t, runs, data, i), predicted(t, single, data, 0)) {
 			t.Errorf("run %d predicts something else beside others", i)
 		}
 		closed()
@@ -201,9 +193,7 @@ func movesFail(t TB, s Suite) {
 	if err := runs.Steps(context.Background(), 0, 1, 0); err == nil {
 		t.Errorf("a run whose Move failed takes a step again")
 	}
-	if err := runs.Restore(1, saved); err != nil {
-		t.Fatalf("restore the run that failed: %v", err)
-	}
+	restore(t, runs, 1, saved)
 	if d := difference(runs.State(1), saved); d != "" {
 		t.Errorf("a run that failed is restored, but for %s", d)
 	}
@@ -222,9 +212,7 @@ func movesResume(t TB, s Suite) {
 	advance(t, runs, 3)
 	again, closed := s.start(t, p, data, moved(job(p, samples), part.descend(0.2)))
 	defer closed()
-	if err := again.Restore(0, saved); err != nil {
-		t.Fatalf("restore: %v", err)
-	}
+	restore(t, again, 0, saved)
 	advance(t, again, 3)
 	if d := difference(again.State(0), runs.State(0)); d != "" {
 		t.Errorf("a resumed run with a Move ends elsewhere in %s", d)

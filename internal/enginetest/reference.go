@@ -107,11 +107,7 @@ func bound(nodes gorgonia.Nodes, numbers [][]float32) ([]gorgonia.Value, error) 
 		if want := max(1, n.Shape().TotalSize()); len(numbers[i]) != want {
 			return nil, fmt.Errorf("array %d has %d values, %d are needed", i, len(numbers[i]), want)
 		}
-		wide := make([]float64, len(numbers[i]))
-		for k, v := range numbers[i] {
-			wide[k] = float64(v)
-		}
-		out = append(out, valueLike(n, n.Dtype(), wide))
+		out = append(out, valueLike(n, n.Dtype(), converted[float64](numbers[i])))
 	}
 	return out, nil
 }

@@ -99,9 +99,7 @@ func groups(t TB, s Suite) {
 	// The number of steps has a maximum, and the last step before it is like all others.
 	late := two.State(0)
 	late.Step = math.MaxInt32 - 1
-	if err := two.Restore(0, late); err != nil {
-		t.Fatal(err)
-	}
+	restore(t, two, 0, late)
 	if err := two.Steps(context.Background(), 2, 1); err == nil {
 		t.Errorf("a run takes more steps than are counted")
 	}
@@ -205,9 +203,7 @@ func resume(t TB, s Suite) {
 		}
 		advance(t, runs, 7, 3, 0)
 		want, half := runs.State(0), runs.State(1)
-		if err := runs.Restore(2, half); err != nil {
-			t.Fatal(err)
-		}
+		restore(t, runs, 2, half)
 		advance(t, runs, 0, 1, 4)
 		if d := difference(runs.State(2), want); d != "" {
 			t.Errorf("%s: a resumed run ends elsewhere in %s", j.Optimizer.Method, d)
@@ -231,9 +227,7 @@ func resume(t TB, s Suite) {
 			moved.Params[k] *= 2
 		}
 		sum, _ := s.clippedSum(t, runs, 2, allOf(50))
-		if err := runs.Restore(2, moved); err != nil {
-			t.Fatal(err)
-		}
+		restore(t, runs, 2, moved)
 		if other, _ := s.clippedSum(t, runs, 2, allOf(50)); slices.Equal(sum, other) {
 			t.Errorf("%s: gradients after a restore are those of the parameters before", j.Optimizer.Method)
 		}
@@ -333,11 +327,7 @@ func predict(t TB, s Suite) {
 		t.Fatalf("%d predictions of 3 runs, %v", len(out), err)
 	}
 	for k, i := range []int{2, 0, 1} {
-		one, err := runs.Predict(ctx, test, i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !sameBits(out[k], one[0]) || len(one[0]) != 131*3 {
+		if one := predicted(t, runs, test, i); !sameBits(out[k], one) || len(one) != 131*3 {
 			t.Errorf("run %d predicts other values among others", i)
 		}
 		if k > 0 && sameBits(out[k], out[0]) {
@@ -422,18 +412,12 @@ func labelsFirst(t TB, s Suite) {
 	g := NewG(1, 9)
 	y, x := g.In("y", 3), g.In("x", 5)
 	h := g.Do(gorgonia.Tanh(g.Do(gorgonia.Mul(x, g.Param("w", 5, 3)))))
-	src, err := g.Done(h, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(g.Do(gorgonia.Sub(h, y)))))))
-	p := compiled(t, src, err)
+	p := g.program(t, h, g.Do(gorgonia.Sum(g.Do(gorgonia.Square(g.Do(gorgonia.Sub(h, y)))))))
 	data := RandomData(p, 20, 5)
 	runs, done := s.start(t, p, data, plain(p, 1))
 	defer done()
-	var all [2][][]float32
-	for k, data := range []*engine.Data{data, {Samples: 20, Columns: []engine.Column{{}, data.Columns[1]}}} {
-		if all[k], err = runs.Predict(context.Background(), data, 0); err != nil {
-			t.Fatalf("predict, columns missing: %v: %v", k == 1, err)
-		}
-	}
-	if !sameBits(all[0][0], all[1][0]) {
+	unlabelled := &engine.Data{Samples: 20, Columns: []engine.Column{{}, data.Columns[1]}}
+	if !sameBits(predicted(t, runs, data, 0), predicted(t, runs, unlabelled, 0)) {
 		t.Errorf("without its labels a sample has another output")
 	}
 }

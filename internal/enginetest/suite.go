@@ -130,3 +130,21 @@ func advance(t TB, runs engine.Runs, steps ...int) {
 		t.Fatalf("steps: %v", err)
 	}
 }
+
+// restore sets a run's state.
+func restore(t TB, runs engine.Runs, run int, state engine.State) {
+	t.Helper()
+	if err := runs.Restore(run, state); err != nil {
+		t.Fatalf("restore: %v", err)
+	}
+}
+
+// predicted returns the outputs of one run.
+func predicted(t TB, runs engine.Runs, data *engine.Data, run int) []float32 {
+	t.Helper()
+	out, err := runs.Predict(context.Background(), data, run)
+	if err != nil {
+		t.Fatalf("predict: %v", err)
+	}
+	return out[0]
+}

@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"context"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -80,15 +79,13 @@ func additive(t TB, s Suite) {
 				}
 			}
 			for _, of := range []int{0, 1, 2, 47, 48, 49, 64, 65, 200, 511, 512, 513, 1023, samples - 1, samples} {
-				var batch []int32
+				batch := drawn(r, samples, of)
 				want := make([]float64, len(j.Initial))
-				for _, i := range r.Perm(samples)[:of] {
-					batch = append(batch, int32(i))
-					for k, v := range each[i%c.period] {
+				for _, i := range batch {
+					for k, v := range each[int(i)%c.period] {
 						want[k] += v
 					}
 				}
-				slices.Sort(batch)
 				if got, _ := s.clippedSum(t, runs, 0, batch); !slices.Equal(got, want) {
 					t.Errorf("%s, clip %v: the sum of %d samples isn't the sum of what each contributes", c.name, clip, of)
 				}
@@ -216,14 +213,7 @@ func neighbours(t TB, s Suite) {
 			data := &engine.Data{Samples: maximum, Columns: engine.Floats(column)}
 			runs, done := s.start(t, p, data, plain(p, clip))
 			for _, of := range []int{1, 2, 64, 65, 66, 129, maximum / 40, maximum} {
-				batch := allOf(maximum)
-				if of < maximum {
-					batch = batch[:0]
-					for _, i := range r.Perm(maximum)[:of] {
-						batch = append(batch, int32(i))
-					}
-					slices.Sort(batch)
-				}
+				batch := drawn(r, maximum, of)
 				with, _ := s.clippedSum(t, runs, 0, batch)
 				for _, x := range []int{0, of / 2, of - 1, r.IntN(of)} {
 					without, _ := s.clippedSum(t, runs, 0, slices.Delete(slices.Clone(batch), x, x+1))
@@ -243,8 +233,7 @@ func wide(t TB, s Suite) {
 	g := NewG(1, 8)
 	x, y, w := g.In("x", 64, 16, 16), g.In("y", 64, 1, 1), g.Param("w", 64, 64, 16, 16)
 	h := g.Do(gorgonia.Conv2d(x, w, tensor.Shape{16, 16}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
-	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
-	conv := compiled(t, src, err)
+	conv := g.program(t, nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
 	for name, p := range map[string]*compile.Program{"product": product(t, 1<<10, 1<<10), "broadcast": inner(t, 1<<20), "convolution": conv, "rows": gathering(t, 64, 64, 1<<14)} {
 		values := []float32{0.9, 1.3, 0.77}
 		if s.Short {
@@ -280,14 +269,10 @@ func wide(t TB, s Suite) {
 // scales checks single samples whose values break arithmetic: rows that nearly cancel, sizes at the ends of single
 // precision's range, and tiny clipping norms.
 func scales(t TB, s Suite) {
-	rows := func(batch int) (compile.Source, error) {
-		g := NewG(batch, 8)
-		x, y, w := g.In("x", 2, 40), g.In("y", 2, 30), g.Param("w", 40, 30)
-		h := g.Do(gorgonia.Mul(g.Do(gorgonia.Reshape(x, tensor.Shape{batch * 2, 40})), w))
-		return g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(g.Do(gorgonia.Reshape(h, tensor.Shape{batch, 2, 30})), y)))))
-	}
-	src, err := rows(1)
-	twoRows := compiled(t, src, err)
+	g := NewG(1, 8)
+	x, y, w := g.In("x", 2, 40), g.In("y", 2, 30), g.Param("w", 40, 30)
+	h := g.Do(gorgonia.Mul(g.Do(gorgonia.Reshape(x, tensor.Shape{2, 40})), w))
+	twoRows := g.program(t, nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(g.Do(gorgonia.Reshape(h, tensor.Shape{1, 2, 30})), y)))))
 	for name, p := range map[string]*compile.Program{"two rows": twoRows, "one row": product(t, 100, 20)} {
 		for _, clip := range []float64{1, 1e-9, 1e9} {
 			for _, scale := range [][2]float64{{1, 1}, {1e4, 1}, {1e16, 1e-24}, {1e-24, 1e16}, {1e30, 1e-30}, {1e30, 1e30}, {1e-30, 1e-30}, {3e38, 1e-3}, {1e-44, 3e38}} {
@@ -399,7 +384,7 @@ func clippedVectors(t TB, s Suite) {
 		for i := range samples {
 			sum, squared := s.clippedSum(t, runs, 0, []int32{int32(i)})
 			x := data.Columns[0].Floats[i*size : (i+1)*size]
-			length := distance(floats64(x), make([]float64, size))
+			length := distance(converted[float64](x), make([]float64, size))
 			if !(math.Abs(math.Sqrt(squared[0])-length) <= 0x1p-18*length) {
 				t.Errorf("%s: the squared norm of %v is %v", name, x, squared[0])
 			}
@@ -415,14 +400,6 @@ func clippedVectors(t TB, s Suite) {
 		}
 		done()
 	}
-}
-
-func floats64(v []float32) []float64 {
-	out := make([]float64, len(v))
-	for k, x := range v {
-		out[k] = float64(x)
-	}
-	return out
 }
 
 // rounding checks that contributions are rounded to the nearest multiple of the fine grid, ties to even, or all of a
@@ -504,8 +481,7 @@ func ties(t TB, s Suite) {
 	g := NewG(1, 9)
 	h := g.Do(gorgonia.BroadcastHadamardProd(g.In("x", 1, side, side), g.Param("w", 1, 1, side, side), nil, []byte{0}))
 	h = g.Do(gorgonia.MaxPool2D(h, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}))
-	src, err := g.Done(h, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, g.In("y", 1, out, out))))))
-	p := compiled(t, src, err)
+	p := g.program(t, h, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, g.In("y", 1, out, out))))))
 	data := RandomData(p, samples, 5)
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, c := range data.Columns {
@@ -539,11 +515,7 @@ func ties(t TB, s Suite) {
 	test := RandomData(p, 2, 6)
 	const hole = 2*side + 3
 	test.Columns[0].Floats[hole] = float32(math.NaN())
-	all, err := runs.Predict(context.Background(), test, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for k, v := range all[0] {
+	for k, v := range predicted(t, runs, test, 0) {
 		meets := k < out*out && slices.Contains([]int{hole, hole - 1, hole - side, hole - side - 1}, k/out*side+k%out)
 		if (v != v) != meets {
 			t.Errorf("output %d of a pooling over a hole is %v", k, v)
@@ -558,8 +530,7 @@ func equalOperands(t TB, s Suite) {
 	x := g.In("x", size)
 	a := g.Do(gorgonia.BroadcastAdd(x, g.Param("a", 1, size), nil, []byte{0}))
 	b := g.Do(gorgonia.BroadcastAdd(x, g.Param("b", 1, size), nil, []byte{0}))
-	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Add(g.Do(gorgonia.MaxBetween(a, b)), g.Do(gorgonia.MinBetween(a, b)))))))
-	p := compiled(t, src, err)
+	p := g.program(t, nil, g.Do(gorgonia.Sum(g.Do(gorgonia.Add(g.Do(gorgonia.MaxBetween(a, b)), g.Do(gorgonia.MinBetween(a, b)))))))
 	j := plain(p, 64)
 	clear(j.Initial)
 	runs, done := s.start(t, p, RandomData(p, 1, 5), j)
@@ -614,8 +585,7 @@ func silentRows(t TB, s Suite) {
 	x, y, row := g.In("x", k), g.In("y", k), []byte{0}
 	h := layerNorm(g, g.Do(gorgonia.BroadcastHadamardProd(x, g.Param("w", 1, k), nil, row)), false)
 	h = g.Do(gorgonia.BroadcastHadamardProd(h, g.Param("v", 1, k), nil, row))
-	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
-	p := compiled(t, src, err)
+	p := g.program(t, nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
 	for column := range p.Inputs {
 		for _, v := range [][]float64{{math.NaN()}, {math.Inf(1)}, {math.Inf(-1)}, {math.Inf(1), math.Inf(-1)}, slices.Repeat([]float64{3e38}, k)} {
 			data := RandomData(p, samples, 5)

@@ -23,8 +23,7 @@ func gathering(t TB, rows, n, width int) *compile.Program {
 	ids, y := g.Ids("ids", rows), g.In("y", rows, width)
 	h := g.Do(gorgonia.Reshape(g.gather(g.Param("e", n, width), ids, rows), tensor.Shape{1, rows, width}))
 	out := g.Do(gorgonia.Reshape(h, tensor.Shape{1, rows * width}))
-	src, err := g.Done(out, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
-	return compiled(t, src, err)
+	return g.program(t, out, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
 }
 
 // tables checks inputs of integers, and tables that they index.
@@ -182,11 +181,7 @@ func gatheredTogether(t TB, s Suite) {
 		}
 		runs, done := s.start(t, p, data, plain(p, clip))
 		for _, of := range []int{1, 2, 64, 65, 66, 129, samples} {
-			var batch []int32
-			for _, i := range r.Perm(samples)[:of] {
-				batch = append(batch, int32(i))
-			}
-			slices.Sort(batch)
+			batch := drawn(r, samples, of)
 			with, squared := s.clippedSum(t, runs, 0, batch)
 			for _, x := range []int{0, of / 2, of - 1} {
 				without, _ := s.clippedSum(t, runs, 0, slices.Delete(slices.Clone(batch), x, x+1))
@@ -277,8 +272,7 @@ func gatheringTwo(t TB, rows, n, width int) *compile.Program {
 	b := g.Do(gorgonia.Reshape(g.gather(g.Param("f", n+3, width), ids, rows), shape))
 	h := g.Do(gorgonia.Sub(g.Do(gorgonia.Add(a, b)), z))
 	h = g.Do(gorgonia.BroadcastAdd(h, g.Param("bias", 1, rows, width), nil, []byte{0}))
-	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
-	return compiled(t, src, err)
+	return g.program(t, nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(h, y)))))
 }
 
 // gatheringTwice gathers from one table by two inputs.
@@ -289,8 +283,7 @@ func gatheringTwice(t TB, rows, n, width int) *compile.Program {
 	e, shape := g.Param("e", n, width), tensor.Shape{1, rows, width}
 	a := g.Do(gorgonia.Reshape(g.gather(e, first, rows), shape))
 	b := g.Do(gorgonia.Reshape(g.gather(e, second, rows), shape))
-	src, err := g.Done(nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(g.Do(gorgonia.Add(a, b)), y)))))
-	return compiled(t, src, err)
+	return g.program(t, nil, g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(g.Do(gorgonia.Add(a, b)), y)))))
 }
 
 // gatheredSteps checks that steps are those of package engine, with noise on rows without an index, for runs side by
