@@ -28,14 +28,20 @@ type RawSet struct {
 // extracts features, can normalise them in parts, while [Open] normalises all at once. OpenRaw returns the errors of
 // Open, and one for a set that doesn't consist of images.
 func OpenRaw(ctx context.Context, name string, o Options) (*RawSet, error) {
-	e, err := lookup(registry(), name)
+	e, err := ofImages(name)
 	if err != nil {
 		return nil, err
 	}
-	if e.images == nil {
-		return nil, fmt.Errorf("%s: not a data set of images", name)
-	}
 	return e.openRaw(ctx, o)
+}
+
+// ofImages returns the named data set of images.
+func ofImages(name string) (*entry, error) {
+	e, err := lookup(registry(), name)
+	if err == nil && e.images == nil {
+		err = fmt.Errorf("%s: not a data set of images", name)
+	}
+	return e, err
 }
 
 func (e *entry) openRaw(ctx context.Context, o Options) (*RawSet, error) {

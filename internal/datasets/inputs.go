@@ -13,12 +13,9 @@ import (
 // NormalisationOf returns the constants by which [Open] makes samples of the bytes of the named data set's images, for
 // images outside the set. The error is an [*UnknownError] for an unknown name.
 func NormalisationOf(name string) (Normalisation, error) {
-	e, err := lookup(registry(), name)
+	e, err := ofImages(name)
 	if err != nil {
 		return Normalisation{}, err
-	}
-	if e.images == nil {
-		return Normalisation{}, fmt.Errorf("%s: not a data set of images", name)
 	}
 	return e.normalisation, nil
 }

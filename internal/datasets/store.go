@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,16 +58,11 @@ type store struct {
 
 func (e *entry) store(o Options) (*store, error) {
 	s := &store{
-		entry: e, dir: o.Dir, cache: o.Cache, textLength: o.TextLength, progress: o.Progress, stall: 30 * time.Second,
-	}
-	if s.textLength == 0 {
-		s.textLength = imdbLength
+		entry: e, dir: cmp.Or(o.Dir, os.Getenv(DirVariable)), cache: o.Cache, textLength: cmp.Or(o.TextLength, imdbLength),
+		progress: o.Progress, stall: 30 * time.Second,
 	}
 	if s.textLength < wordpiece.MinLength || s.textLength > maxTextLength {
 		return nil, fmt.Errorf("texts of %d tokens: want %d to %d", s.textLength, wordpiece.MinLength, maxTextLength)
-	}
-	if s.dir == "" {
-		s.dir = os.Getenv(DirVariable)
 	}
 	if s.dir != "" && len(e.files) > 0 { // a built-in set has no folder
 		if err := checkDir(s.dir); err != nil {
