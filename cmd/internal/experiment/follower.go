@@ -38,11 +38,3 @@ func warnAll(members []*member, reason error) {
 		warnOfFallback(m.Follower, reason)
 	}
 }
-
-// silent is a follower that ignores all reports.
-type silent struct{}
-
-func (silent) Note(string)                       {}
-func (silent) Warn(string)                       {}
-func (silent) Progress(float64, float64, string) {}
-func (silent) Tuning(tuner.PrivateProgress)      {}

@@ -22,9 +22,6 @@ import (
 func RunAll(ctx context.Context, e train.Engine, jobs []Job) ([]Outcome, error) {
 	g := &group{engine: e}
 	for _, j := range jobs {
-		if j.Follower == nil {
-			j.Follower = silent{}
-		}
 		g.members = append(g.members, &member{Job: j, index: len(g.members), err: j.Plan.ready()})
 	}
 	if err := g.run(ctx); err != nil {

@@ -119,11 +119,11 @@ func TestPlansSideBySide(t *testing.T) {
 	}
 }
 
-// A plan that isn't ready fails alone. A nil follower follows nothing.
+// A plan that isn't ready fails alone.
 func TestAPlanThatIsNotReadyFailsAlone(t *testing.T) {
 	plans := several(t)[:2]
 	unready := resolve(t, false, own(t)...)
-	jobs := []Job{{Plan: nil}, {plans[0], Options{Key: plans[0].Key()}, nil}, {Plan: unready}, {plans[1], Options{Key: plans[1].Key()}, nil}, {Plan: plans[1]}, {Plan: plans[0]}}
+	jobs := []Job{{Plan: nil}, {plans[0], Options{Key: plans[0].Key()}, silent{}}, {Plan: unready}, {plans[1], Options{Key: plans[1].Key()}, silent{}}, {Plan: plans[1]}, {Plan: plans[0]}}
 	out, err := RunAll(t.Context(), cpu.New(cpu.Options{}), jobs)
 	failed, ok := err.(tuner.PlanErrors)
 	if !ok {
@@ -139,7 +139,7 @@ func TestAPlanThatIsNotReadyFailsAlone(t *testing.T) {
 	if err := other.Load(t.Context(), nil, new(recorder)); err != nil {
 		t.Fatal(err)
 	}
-	jobs[2] = Job{other, Options{Key: other.Key()}, nil}
+	jobs[2] = Job{other, Options{Key: other.Key()}, silent{}}
 	if out, err := RunAll(t.Context(), cpu.New(cpu.Options{}), jobs); err == nil || out != nil || !strings.Contains(err.Error(), "plan 2 has loaded data of its own") {
 		t.Errorf("%v", err)
 	}
@@ -158,7 +158,7 @@ func TestAStoreThatFailsIsNamedByItsItem(t *testing.T) {
 		stores := make([]*drawer, len(plans))
 		for i, p := range plans {
 			stores[i] = newDrawer()
-			jobs = append(jobs, Job{p, Options{Key: p.Key(), Store: stores[i], Every: time.Hour}, nil})
+			jobs = append(jobs, Job{p, Options{Key: p.Key(), Store: stores[i], Every: time.Hour}, silent{}})
 		}
 		stores[culprit].left = 1 // the fingerprint
 		out, err := RunAll(t.Context(), e, jobs)
@@ -171,7 +171,7 @@ func TestAStoreThatFailsIsNamedByItsItem(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, p := range plans {
-			want, err := p.Run(t.Context(), e, Options{Key: p.Key()}, nil)
+			want, err := p.Run(t.Context(), e, Options{Key: p.Key()}, silent{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestAStoreThatFailsIsNamedByItsItem(t *testing.T) {
 		if out, err := RunAll(ctx, e, jobs[:1]); out != nil || !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v, %v", out, err)
 		}
-		if _, err := plans[culprit].Run(t.Context(), e, Options{Key: plans[culprit].Key(), Store: &drawer{map[string][]byte{}, 1}}, nil); !errors.Is(err, errFull) || errors.As(err, &unkept) {
+		if _, err := plans[culprit].Run(t.Context(), e, Options{Key: plans[culprit].Key(), Store: &drawer{map[string][]byte{}, 1}}, silent{}); !errors.Is(err, errFull) || errors.As(err, &unkept) {
 			t.Errorf("alone: %v", err)
 		}
 	}
@@ -195,14 +195,14 @@ func TestAStoreThatFailsIsNamedByItsItem(t *testing.T) {
 func TestADamagedStateIsItsTrainings(t *testing.T) {
 	plans := several(t)
 	used := newDrawer()
-	if _, err := plans[0].Run(t.Context(), cpu.New(cpu.Options{}), Options{Key: plans[0].Key(), Store: used}, nil); err != nil {
+	if _, err := plans[0].Run(t.Context(), cpu.New(cpu.Options{}), Options{Key: plans[0].Key(), Store: used}, silent{}); err != nil {
 		t.Fatal(err)
 	}
-	others := []Job{{plans[2], Options{Key: plans[2].Key(), Store: used}, nil}, {plans[0], Options{Key: plans[0].Key()}, nil}}
+	others := []Job{{plans[2], Options{Key: plans[2].Key(), Store: used}, silent{}}, {plans[0], Options{Key: plans[0].Key()}, silent{}}}
 	if _, err := RunAll(t.Context(), cpu.New(cpu.Options{}), others); !errors.Is(err, train.ErrOtherRun) || err.(tuner.PlanErrors)[1] != nil {
 		t.Errorf("the store of another training: %v", err)
 	}
-	jobs := []Job{{plans[0], Options{Key: plans[0].Key(), Store: newDrawer()}, nil}, {plans[2], Options{Key: plans[2].Key()}, nil}}
+	jobs := []Job{{plans[0], Options{Key: plans[0].Key(), Store: newDrawer()}, silent{}}, {plans[2], Options{Key: plans[2].Key()}, silent{}}}
 	jobs[0].Options.Store.(*drawer).kept["state-0"] = []byte("damaged")
 	out, err := RunAll(t.Context(), cpu.New(cpu.Options{}), jobs)
 	if failed, ok := err.(tuner.PlanErrors); !ok || !errors.Is(failed[0], train.ErrState) || failed[1] != nil || out[1].Release.Parameters == nil {

@@ -36,7 +36,7 @@ func TestHeldOutRowsAreScoredOnce(t *testing.T) {
 	if err := public.LoadFrom(p); err != nil {
 		t.Fatal(err)
 	}
-	both, err := RunAll(t.Context(), cpu.New(cpu.Options{}), []Job{{public, Options{Key: public.Key()}, nil}, {p, Options{Key: p.Key()}, nil}})
+	both, err := RunAll(t.Context(), cpu.New(cpu.Options{}), []Job{{public, Options{Key: public.Key()}, silent{}}, {p, Options{Key: p.Key()}, silent{}}})
 	if err != nil || both[0].Release.Score.HeldOut != nil {
 		t.Fatalf("%+v, %v", both, err)
 	}
@@ -50,7 +50,7 @@ func TestHeldOutRowsAreScoredOnce(t *testing.T) {
 	alone, data := p.Again(nil), *p.data
 	data.test = nil
 	alone.data = &data
-	without, err := alone.Run(t.Context(), cpu.New(cpu.Options{}), Options{Key: p.Key()}, nil)
+	without, err := alone.Run(t.Context(), cpu.New(cpu.Options{}), Options{Key: p.Key()}, silent{})
 	if err != nil || !without.Release.NoPublicRows || without.Release.Model.Temperature != 0 || without.Release.Score.Value != score.Value {
 		t.Errorf("without public rows %+v, %v; want score %+v", without.Release, err, score)
 	}

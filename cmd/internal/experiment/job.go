@@ -15,9 +15,9 @@ import (
 
 // Job is a plan to carry out beside others by [RunAll].
 type Job struct {
-	Plan     *Plan    // settled, its data loaded
-	Options  Options  // with a key and a store of its own
-	Follower Follower // nil for none
+	Plan     *Plan   // settled, its data loaded
+	Options  Options // with a key and a store of its own
+	Follower Follower
 }
 
 // Options says how a plan is carried out.

@@ -112,7 +112,7 @@ func TestPlansForUnits(t *testing.T) {
 		t.Errorf("released %+v", o.Release.Privacy)
 	}
 	other := p.Again(new(uint64(8)))
-	_, err := RunAll(t.Context(), cpu.New(cpu.Options{}), []Job{{p, Options{Key: p.Key()}, nil}, {other, Options{Key: other.Key()}, nil}})
+	_, err := RunAll(t.Context(), cpu.New(cpu.Options{}), []Job{{p, Options{Key: p.Key()}, silent{}}, {other, Options{Key: other.Key()}, silent{}}})
 	if err == nil || !strings.Contains(err.Error(), "keeps other rows of each unit") {
 		t.Errorf("another key: %v", err)
 	}

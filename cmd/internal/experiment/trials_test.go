@@ -25,7 +25,7 @@ type post struct {
 func (p *post) Run(ctx context.Context, _ tuner.Plan, trials []int, done func(tuner.PrivateOutcome) error) error {
 	for _, i := range slices.Backward(trials) {
 		p.runs++
-		outcomes, err := p.plan.PrivateTrials(ctx, cpu.New(cpu.Options{}), p.key, []int{i}, nil)
+		outcomes, err := p.plan.PrivateTrials(ctx, cpu.New(cpu.Options{}), p.key, []int{i}, silent{})
 		if err != nil {
 			return err
 		}
@@ -62,12 +62,12 @@ func TestTrialsOfAnotherProcess(t *testing.T) {
 		}
 		here, there := made(), made()
 		key := here.Key()
-		want, err := here.Run(t.Context(), cpu.New(cpu.Options{}), Options{Key: key}, nil)
+		want, err := here.Run(t.Context(), cpu.New(cpu.Options{}), Options{Key: key}, silent{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		transport := &post{t: t, plan: there, key: key}
-		got, err := here.Run(t.Context(), cpu.New(cpu.Options{}), Options{Key: key, Trials: transport, Store: newDrawer()}, nil)
+		got, err := here.Run(t.Context(), cpu.New(cpu.Options{}), Options{Key: key, Trials: transport, Store: newDrawer()}, silent{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,11 +87,11 @@ func TestPlansWithoutTrials(t *testing.T) {
 	if err := once.Load(t.Context(), nil, new(recorder)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := once.PrivateTrials(t.Context(), cpu.New(cpu.Options{}), once.Key(), nil, nil); err == nil || !strings.Contains(err.Error(), "trains once") {
+	if _, err := once.PrivateTrials(t.Context(), cpu.New(cpu.Options{}), once.Key(), nil, silent{}); err == nil || !strings.Contains(err.Error(), "trains once") {
 		t.Errorf("a training: %v", err)
 	}
 	tune := resolve(t, true, settings...)
-	if _, err := tune.PrivateTrials(t.Context(), cpu.New(cpu.Options{}), tune.Key(), nil, nil); err == nil {
+	if _, err := tune.PrivateTrials(t.Context(), cpu.New(cpu.Options{}), tune.Key(), nil, silent{}); err == nil {
 		t.Error("no data, and no error")
 	}
 }

@@ -165,7 +165,7 @@ func scoreOf(t tuner.PrivateTrial) *float64 {
 }
 
 // PrivateTrials carries out trials of a settled tuning whose data are loaded, for another process that carries out the
-// plan with the same key: see [tuner.PrivateTrials]. The follower may be nil. Numbers, key and outcomes are private.
+// plan with the same key: see [tuner.PrivateTrials]. Numbers, key and outcomes are private.
 func (p *Plan) PrivateTrials(ctx context.Context, e train.Engine, key train.Key, trials []int, f Follower) ([]tuner.PrivateOutcome, error) {
 	if err := p.ready(); err != nil {
 		return nil, err
@@ -181,9 +181,6 @@ func (p *Plan) PrivateTrials(ctx context.Context, e train.Engine, key train.Key,
 	data, err := p.data.forKey(key)
 	if err != nil {
 		return nil, err
-	}
-	if f == nil {
-		f = silent{}
 	}
 	executor := tuner.Executor{
 		Engine:   e,

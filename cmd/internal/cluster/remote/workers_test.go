@@ -131,7 +131,7 @@ func TestTrialsByWorkers(t *testing.T) {
 		settings := ownFiles(t, training, test, variant)
 		p := loaded(t, settings)
 		key := p.Key()
-		want, err := p.Run(t.Context(), cpu.New(cpu.Options{}), experiment.Options{Key: key}, nil)
+		want, err := p.Run(t.Context(), cpu.New(cpu.Options{}), experiment.Options{Key: key}, follows{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func TestTrialsByWorkers(t *testing.T) {
 			Workers: Workers{Board: s.board, Files: hash}, Data: digest[:], Job: Job{Run: "run1", Name: "trials", Settings: settings},
 			Tell: func(text string) { told = append(told, text) },
 		}
-		got, err := p.Run(t.Context(), cpu.New(cpu.Options{}), experiment.Options{Key: key, Trials: trials}, nil)
+		got, err := p.Run(t.Context(), cpu.New(cpu.Options{}), experiment.Options{Key: key, Trials: trials}, follows{})
 		stop()
 		if err != nil {
 			t.Fatal(err)
