@@ -132,12 +132,8 @@ func (b *book) account(c *composer, data Data, planned []Release) (Account, erro
 		from, a.near = slices.Concat(from, []Data{planned[i].Data}, same), append(a.near, near...)
 	}
 	all := b.all()
-	near := b.connected(all, a.near...)
-	for i, in := range b.connected(all, from...) {
-		if in {
-			a.Data = append(a.Data, all[i])
-		}
-	}
+	near, _ := b.connected(all, a.near...)
+	a.Data, _ = b.connected(all, from...)
 	belongs := func(d Data) bool { return slices.ContainsFunc(a.Data, d.equal) }
 	for _, r := range b.releases {
 		if belongs(r.Data) && !slices.ContainsFunc(planned, func(p Release) bool { return p.Run == r.Run }) {
@@ -154,7 +150,7 @@ func (b *book) account(c *composer, data Data, planned []Release) (Account, erro
 		return a, err
 	}
 	for _, budget := range b.budgets {
-		a.capped = a.capped || near[slices.IndexFunc(all, budget.Data.equal)]
+		a.capped = a.capped || slices.ContainsFunc(near, budget.Data.equal)
 		if !belongs(budget.Data) {
 			continue
 		}

@@ -36,10 +36,7 @@ const shared = 0.025
 
 // overlaps reports whether d and o count as one data set.
 func (d Data) overlaps(o Data) bool {
-	if d.Sketch == nil || o.Sketch == nil {
-		return d.Sketch == nil && o.Sketch == nil && d.Name == o.Name
-	}
-	return d.Sketch.Equal(*o.Sketch) || d.Sketch.Share(*o.Sketch) >= shared
+	return d.sameContent(o) || d.Sketch != nil && o.Sketch != nil && d.Sketch.Share(*o.Sketch) >= shared
 }
 
 // near reports whether d and o, which don't overlap, may be about the same people: their columns are alike, or their
@@ -71,18 +68,25 @@ func (d Data) check() error {
 	return nil
 }
 
-// connected returns, for each of all, whether it counts as one data set with from, directly or by a chain of others.
-func (b *book) connected(all []Data, from ...Data) []bool {
-	in := make([]bool, len(all))
+// connected returns those of all that count as one data set with from, directly or by a chain of others, and the rest.
+func (b *book) connected(all []Data, from ...Data) (in, rest []Data) {
+	found := make([]bool, len(all))
 	for queue := from; len(queue) > 0; queue = queue[1:] {
 		for i, d := range all {
-			if !in[i] && (d.overlaps(queue[0]) || b.said(same, d, queue[0])) {
-				in[i] = true
+			if !found[i] && (d.overlaps(queue[0]) || b.said(same, d, queue[0])) {
+				found[i] = true
 				queue = append(queue, d)
 			}
 		}
 	}
-	return in
+	for i, d := range all {
+		if found[i] {
+			in = append(in, d)
+		} else {
+			rest = append(rest, d)
+		}
+	}
+	return in, rest
 }
 
 // Decision says which recorded data a release's data are, where the ledger can't tell.
@@ -113,15 +117,8 @@ func (b *book) said(decision string, d, o Data) bool {
 // and that no decision is about.
 func (b *book) decide(r *Release) (known, near []Data, err error) {
 	all := b.all()
-	in := b.connected(all, r.Data)
-	var counted []Data
-	for i, d := range all {
-		if in[i] {
-			counted = append(counted, d)
-		} else if r.Data.near(d) && !b.said(other, r.Data, d) {
-			near = append(near, d)
-		}
-	}
+	counted, rest := b.connected(all, r.Data)
+	near = slices.DeleteFunc(rest, func(d Data) bool { return !r.Data.near(d) || b.said(other, r.Data, d) })
 	for _, name := range r.Decision.SameAs {
 		var named []Data
 		for _, from := range [][]Data{near, counted, all} { // several files may have the name
@@ -134,8 +131,8 @@ func (b *book) decide(r *Release) (known, near []Data, err error) {
 		}
 		known = append(known, named...)
 	}
-	in = b.connected(all, known...)
-	near = slices.DeleteFunc(near, func(d Data) bool { return in[slices.IndexFunc(all, d.equal)] })
+	settled, _ := b.connected(all, known...)
+	near = slices.DeleteFunc(near, func(d Data) bool { return slices.ContainsFunc(settled, d.equal) })
 	for _, d := range known {
 		r.decided = append(r.decided, same+d.id())
 	}

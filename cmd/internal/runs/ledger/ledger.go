@@ -70,15 +70,9 @@ func (l *Ledger) DataSets() ([][]Data, error) {
 func (b *book) dataSets() (sets [][]Data) {
 	rest := b.all()
 	for len(rest) > 0 {
-		var set, others []Data
-		for i, in := range b.connected(rest, rest[0]) {
-			if in {
-				set = append(set, rest[i])
-			} else {
-				others = append(others, rest[i])
-			}
-		}
-		sets, rest = append(sets, set), others
+		var set []Data
+		set, rest = b.connected(rest, rest[0])
+		sets = append(sets, set)
 	}
 	return sets
 }
@@ -195,10 +189,12 @@ func (l *Ledger) SetBudget(ctx context.Context, data Data, epsilon, delta float6
 	}
 	return l.change(ctx, func(b *book) (bool, error) {
 		// A budget that was set for a larger file stays, with the new values: it may connect other data.
-		known := false
-		for _, i := range b.budgetsOf(data) {
-			known = known || b.budgets[i].Data.equal(data)
-			b.budgets[i].Epsilon, b.budgets[i].Delta = epsilon, delta
+		about, known := b.about(data), false
+		for i, s := range b.budgets {
+			if about(s) {
+				known = known || s.Data.equal(data)
+				b.budgets[i].Epsilon, b.budgets[i].Delta = epsilon, delta
+			}
 		}
 		if !known {
 			b.budgets = append(b.budgets, budget)
@@ -210,26 +206,18 @@ func (l *Ledger) SetBudget(ctx context.Context, data Data, epsilon, delta float6
 // RemoveBudget removes the standing budgets of a data set, and reports whether there were some.
 func (l *Ledger) RemoveBudget(ctx context.Context, data Data) (removed bool, err error) {
 	err = l.change(ctx, func(b *book) (bool, error) {
-		of := b.budgetsOf(data)
-		for _, i := range slices.Backward(of) {
-			b.budgets = slices.Delete(b.budgets, i, i+1)
-		}
-		removed = len(of) > 0
+		before := len(b.budgets)
+		b.budgets = slices.DeleteFunc(b.budgets, b.about(data))
+		removed = len(b.budgets) < before
 		return removed, nil
 	})
 	return removed, err
 }
 
-// budgetsOf returns the indices of the budgets of all data that count as the same.
-func (b *book) budgetsOf(data Data) (of []int) {
-	all := b.all()
-	same := b.connected(all, data)
-	for i, s := range b.budgets {
-		if same[slices.IndexFunc(all, s.Data.equal)] {
-			of = append(of, i)
-		}
-	}
-	return of
+// about returns a function that reports whether a budget is for data that count as the same.
+func (b *book) about(data Data) func(Budget) bool {
+	same, _ := b.connected(b.all(), data)
+	return func(s Budget) bool { return slices.ContainsFunc(same, s.Data.equal) }
 }
 
 // change applies a change to the ledger, under its lock. Unless change reports that it changed something, nothing is
