@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -85,13 +86,7 @@ func (o Options) Validate() error {
 	if o.Label == "" {
 		return optionf("label", "name the column that holds the labels")
 	}
-	if err := o.validateTask(); err != nil {
-		return err
-	}
-	if err := checkClasses(o.Classes); err != nil {
-		return err
-	}
-	if err := checkList("columns", o.Columns); err != nil {
+	if err := cmp.Or(o.validateTask(), checkClasses(o.Classes), checkList("columns", o.Columns)); err != nil {
 		return err
 	}
 	if slices.Contains(o.Columns, "") {
