@@ -126,9 +126,11 @@ func (r *reverser) back(in Instruction, dz ID) {
 	case Conv:
 		b.Op, b.In = ConvBack, []ID{dz, in.In[1]}
 		r.into(x, b)
-		r.gradConv(in, dz)
+		r.gradOnce(in.In[1], Instruction{Op: GradConv, In: []ID{dz, x}, Window: in.Window},
+			Reduction{Rule: OfConv, X: x, Delta: dz, Window: in.Window})
 	case Lookup:
-		r.gradLookup(in, dz)
+		r.gradOnce(in.In[1], Instruction{Op: GradLookup, In: []ID{dz, x}, Rows: in.Rows, K: in.K, N: in.N},
+			Reduction{Rule: OfRows, X: x, Delta: dz, Rows: in.Rows, K: in.K, N: in.N})
 	case MaxPool:
 		b.Op, b.In = MaxPoolBack, []ID{dz, in.Where}
 		r.into(x, b)
@@ -270,49 +272,32 @@ func (r *reverser) passes(in Instruction, side int) bool {
 		(r.prog.Values[other].Kind == Shared || !r.needs[other])
 }
 
-// gradMatMul emits the reduction of a product's parameter. It materializes the gradient only if a sample has several
-// rows or the parameter has several uses: then no product of norms gives the gradient's norm.
+// gradMatMul emits the reduction of a product's parameter. It materializes the gradient of several rows too: then no
+// product of norms gives the gradient's norm.
 func (r *reverser) gradMatMul(in Instruction, dz ID) {
 	w := r.source(in.In[1])
 	if w == None || r.stacked(w, in, dz) {
 		return
 	}
-	if r.several(w) || in.Rows > 1 {
-		r.gradParam(w, Instruction{Op: GradMatMul, In: []ID{dz, in.In[0]}, Rows: in.Rows, K: in.K, N: in.N, TransB: in.TransB})
+	grad := Instruction{Op: GradMatMul, In: []ID{dz, in.In[0]}, Rows: in.Rows, K: in.K, N: in.N, TransB: in.TransB}
+	if in.Rows > 1 {
+		r.gradParam(w, grad)
 		return
 	}
-	r.sums = append(r.sums, Reduction{
-		Param: r.prog.Values[w].Index, Rule: RankOne, X: in.In[0], Delta: dz,
-		K: in.K, N: in.N, TransB: in.TransB, G: None,
-	})
+	r.gradOnce(w, grad, Reduction{Rule: RankOne, X: in.In[0], Delta: dz, K: in.K, N: in.N, TransB: in.TransB})
 }
 
-// gradConv emits the reduction of a filter. It materializes the gradient only if the filter has several uses.
-func (r *reverser) gradConv(in Instruction, dz ID) {
-	w := r.source(in.In[1])
-	switch {
-	case w == None:
-	case r.several(w):
-		r.gradParam(w, Instruction{Op: GradConv, In: []ID{dz, in.In[0]}, Window: in.Window})
-	default:
-		r.sums = append(r.sums, Reduction{
-			Param: r.prog.Values[w].Index, Rule: OfConv, X: in.In[0], Delta: dz, Window: in.Window, G: None,
-		})
-	}
-}
-
-// gradLookup emits the reduction of a table. It materializes the gradient, with all rows, only if the table has several
+// gradOnce emits the reduction of a parameter. It materializes the gradient, by grad, only if the parameter has several
 // uses.
-func (r *reverser) gradLookup(in Instruction, dz ID) {
-	w := r.source(in.In[1])
+func (r *reverser) gradOnce(id ID, grad Instruction, sum Reduction) {
+	w := r.source(id)
 	switch {
 	case w == None:
 	case r.several(w):
-		r.gradParam(w, Instruction{Op: GradLookup, In: []ID{dz, in.In[0]}, Rows: in.Rows, K: in.K, N: in.N})
+		r.gradParam(w, grad)
 	default:
-		r.sums = append(r.sums, Reduction{
-			Param: r.prog.Values[w].Index, Rule: OfRows, X: in.In[0], Delta: dz, Rows: in.Rows, K: in.K, N: in.N, G: None,
-		})
+		sum.Param, sum.G = r.prog.Values[w].Index, None
+		r.sums = append(r.sums, sum)
 	}
 }
 

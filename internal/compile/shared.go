@@ -31,10 +31,8 @@ func scaledNorms(norms []norm, by float64) []norm {
 // derive emits an instruction of Prepare and returns its result.
 func (t *tracer) derive(n *gorgonia.Node, shape []int, in Instruction) traced {
 	in.Out, in.Where = t.value(Value{Name: graph.Name(n), Kind: Derived, Shape: slices.Clone(shape)}), None
-	for _, id := range in.In {
-		if t.needs[id] {
-			t.needs[in.Out] = true
-		}
+	if slices.ContainsFunc(in.In, func(id ID) bool { return t.needs[id] }) {
+		t.needs[in.Out] = true
 	}
 	t.prepare = append(t.prepare, in)
 	return traced{class: shared, id: in.Out, shape: slices.Clone(shape), view: ViewOf(shape)}

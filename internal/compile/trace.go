@@ -104,10 +104,8 @@ func (t *tracer) emit(n *gorgonia.Node, shape []int, in Instruction) ID {
 	if in.Op != MaxPool {
 		in.Where = None
 	}
-	for _, id := range in.In {
-		if t.needs[id] {
-			t.needs[in.Out] = true
-		}
+	if slices.ContainsFunc(in.In, func(id ID) bool { return t.needs[id] }) {
+		t.needs[in.Out] = true
 	}
 	t.code = append(t.code, in)
 	return in.Out
