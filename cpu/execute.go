@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"slices"
+
 	"github.com/dptrain/dptrain/cpu/internal/kernel"
 	"github.com/dptrain/dptrain/internal/compile"
 )
@@ -62,23 +64,16 @@ func (b *microbatch) apply(in *instruction) {
 // applyRows runs a function of two operands for all samples at once, if both operands have a row for each sample, and
 // reports whether it did.
 func (b *microbatch) applyRows(in *instruction, z []float32) bool {
-	switch in.Op {
-	case compile.Binary:
-		x, y := in.In[0], in.In[1]
-		if b.values[x].Kind == compile.Shared || b.values[y].Kind == compile.Shared {
-			return false
-		}
-		binary(in.Func, z, b.rows(x), b.rows(y))
-		return true
-	case compile.BinaryBack:
-		x, y := in.In[1], in.In[2]
-		if b.values[x].Kind == compile.Shared || b.values[y].Kind == compile.Shared {
-			return false
-		}
-		b.chainBinary(in, z, b.rows(in.In[0]), b.rows(x), b.rows(y), b.rows(in.In[3]))
-		return true
+	shared := func(id compile.ID) bool { return b.values[id].Kind == compile.Shared }
+	switch {
+	case in.Op != compile.Binary && in.Op != compile.BinaryBack || slices.ContainsFunc(in.In, shared):
+		return false
+	case in.Op == compile.Binary:
+		binary(in.Func, z, b.rows(in.In[0]), b.rows(in.In[1]))
+	default:
+		b.chainBinary(in, z, b.rows(in.In[0]), b.rows(in.In[1]), b.rows(in.In[2]), b.rows(in.In[3]))
 	}
-	return false
+	return true
 }
 
 // sums reports whether an operation always adds to its result, which must be 0 at first.
