@@ -33,7 +33,7 @@ func loadOwn(t *testing.T, d settings.Data) (loaded, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files.load(t.Context(), d, s, nil)
+	return files.load(t.Context(), d, s, silent{})
 }
 
 // Labels are clipped in the private file alone, neither file is taken for the other, and columns and classes come from

@@ -72,11 +72,7 @@ func spreadOf(s *table.Schema, public *table.Samples) spread {
 				out.variance += 1 - 1/k
 				continue
 			}
-			each := 1.0
-			for _, axis := range c.Shape {
-				each *= float64(axis)
-			}
-			out.variance += each * math.Pow(deviation(c.Clip, c.Scale), 2)
+			out.variance += volume(c.Shape) * math.Pow(deviation(c.Clip, c.Scale), 2)
 		}
 		if numbers {
 			out.label = deviation(s.Label.Clip, s.Label.Scale)

@@ -254,7 +254,7 @@ func TestReleasedReadsRows(t *testing.T) {
 	}
 	defer r.Close()
 	for use, labelled := range map[table.Use]bool{table.Testing: true, table.Predicting: false} {
-		rows, err := r.Read(t.Context(), p.Experiment.Data.Test, use, nil)
+		rows, err := r.Read(t.Context(), p.Experiment.Data.Test, use, silent{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,10 +13,7 @@ func spaceOf(e settings.Experiment, n int) (tuner.Space, error) {
 	if err != nil {
 		return nil, err
 	}
-	noise := 0.0
-	if given := e.Privacy.NoiseMultiplier; given != nil {
-		noise = *given
-	}
+	noise := value(e.Privacy.NoiseMultiplier)
 	if e.Tuning.Search == settings.SearchRandom {
 		if e.Privacy.Epsilon == nil {
 			return nil, usagef("tuning.search: random fits candidates to an epsilon; give --epsilon")
@@ -75,9 +72,6 @@ func regionOf(e settings.Experiment, l tuner.Lists, noise float64) tuner.Region 
 
 // oneRun returns the grid of one candidate, for experiments that tune neither sampling rate nor steps.
 func oneRun(e settings.Experiment, steps int) tuner.Grid {
-	c := tuner.Candidate{SamplingRate: e.Privacy.SamplingRate, Steps: steps, ClippingNorm: e.Privacy.ClippingNorm}
-	if noise := e.Privacy.NoiseMultiplier; noise != nil {
-		c.NoiseMultiplier = *noise
-	}
-	return tuner.Grid{c}
+	p := e.Privacy
+	return tuner.Grid{{SamplingRate: p.SamplingRate, Steps: steps, NoiseMultiplier: value(p.NoiseMultiplier), ClippingNorm: p.ClippingNorm}}
 }

@@ -37,17 +37,13 @@ func wordsOf(s *table.Schema) int {
 }
 
 // tokensOf returns the tokens of rows, or nil if they aren't texts. It downloads the vocabulary if it is missing, even
-// without any row. The follower may be nil.
+// without any row.
 func tokensOf(ctx context.Context, s *table.Schema, rows *table.Samples, f Follower) (*tokenised, error) {
 	text := s.Text()
 	if text == nil {
 		return nil, nil
 	}
-	o := datasets.Options{TextLength: text.Length}
-	if f != nil {
-		o.Progress = Downloads(f)
-	}
-	split, err := tokenise(ctx, rows.Texts, o)
+	split, err := tokenise(ctx, rows.Texts, datasets.Options{TextLength: text.Length, Progress: Downloads(f)})
 	if err != nil {
 		return nil, err
 	}

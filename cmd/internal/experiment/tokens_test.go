@@ -74,7 +74,7 @@ func TestTextsOfFilesAreTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := files.load(t.Context(), d, s, nil)
+	l, err := files.load(t.Context(), d, s, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestTextsOfFilesAreTokens(t *testing.T) {
 	if s, files, err = describe(e, true); err != nil {
 		t.Fatal(err)
 	}
-	units, err := files.load(t.Context(), e.Data, s, nil)
+	units, err := files.load(t.Context(), e.Data, s, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestVocabularyComesFirst(t *testing.T) {
 		texts += len(t)
 		return datasets.Split{}, gone
 	}
-	if _, err := files.load(t.Context(), d, s, nil); !errors.Is(err, gone) || texts != 2 {
+	if _, err := files.load(t.Context(), d, s, silent{}); !errors.Is(err, gone) || texts != 2 {
 		t.Errorf("%v after %d texts, want 2 public ones", err, texts)
 	}
 }
@@ -156,7 +156,7 @@ func TestTextModelsAreChecked(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &Released{Model: release.Model{Dataset: settings.Files, Network: "embedding", Shape: c.shape, Vocabulary: c.vocabulary, Outputs: 2, Task: "classification", Classes: []string{"neg", "pos"}, Input: input}}
-		rows, err := r.Read(t.Context(), d.Train, table.Testing, nil)
+		rows, err := r.Read(t.Context(), d.Train, table.Testing, silent{})
 		if (err == nil) != c.ok || c.ok && rows.Data.Samples() != 5 {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -167,10 +167,10 @@ func TestTextModelsAreChecked(t *testing.T) {
 		if err := os.WriteFile(lines, []byte("one\ntwo films\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if rows, _, err := r.ReadFiles(t.Context(), []string{lines}, table.Predicting, nil); err != nil || rows.Data.Samples() != 2 {
+		if rows, _, err := r.ReadFiles(t.Context(), []string{lines}, table.Predicting, silent{}); err != nil || rows.Data.Samples() != 2 {
 			t.Errorf("a text file: %v", err)
 		}
-		if _, err := r.Read(t.Context(), lines, table.Testing, nil); err == nil {
+		if _, err := r.Read(t.Context(), lines, table.Testing, silent{}); err == nil {
 			t.Error("a text file has no labels to evaluate, and is no error")
 		}
 	}

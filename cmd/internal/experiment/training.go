@@ -57,16 +57,13 @@ func (u unitRun) calibrateSteps(epsilon, delta float64, o accountant.Options) (u
 
 // trainingPrivacy returns the privacy settings of one run, with the given noise or, before calibration, with none.
 func trainingPrivacy(e settings.Experiment, n, steps int) train.Privacy {
-	p := train.Privacy{
-		SamplingRate: e.Privacy.SamplingRate,
-		ClippingNorm: e.Privacy.ClippingNorm,
-		Steps:        steps,
-		NominalSize:  float64(n),
+	return train.Privacy{
+		SamplingRate:    e.Privacy.SamplingRate,
+		NoiseMultiplier: value(e.Privacy.NoiseMultiplier),
+		ClippingNorm:    e.Privacy.ClippingNorm,
+		Steps:           steps,
+		NominalSize:     float64(n),
 	}
-	if noise := e.Privacy.NoiseMultiplier; noise != nil {
-		p.NoiseMultiplier = *noise
-	}
-	return p
 }
 
 // Steps returns the number of steps in the epochs of the settings. It returns an error if there isn't even one step.

@@ -36,11 +36,6 @@ func (u unitRun) Guarantee(delta float64, o accountant.Options) (accountant.Guar
 
 // calibrate returns u with the smallest noise multiplier that meets epsilon for a unit.
 func (u unitRun) calibrate(epsilon, delta float64, o accountant.Options) (unitRun, accountant.Guarantee, error) {
-	if u.rows <= 1 {
-		p, g, err := train.Calibrate(u.Privacy, epsilon, delta, o)
-		u.Privacy = p
-		return u, g, err
-	}
 	noise, err := accountant.CalibrateNoise(epsilon, delta, o, func(noise float64) accountant.Event {
 		u.NoiseMultiplier = noise
 		return u.event()
