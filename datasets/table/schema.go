@@ -101,14 +101,9 @@ func (s *Schema) Spans(public *Samples) [][]Range {
 // ClippedLabels returns the number of labels of a regression that the schema's clip would change in training. Pass
 // public samples only, read with [Testing].
 func (s *Schema) ClippedLabels(public *Samples) int {
-	clip := s.Label.Clip
-	if clip == nil {
-		return 0
-	}
-	low, high := float32(s.Label.Scale.apply(clip.Low)), float32(s.Label.Scale.apply(clip.High))
 	n := 0
 	for _, y := range public.Numbers {
-		if y < low || y > high {
+		if s.Label.clipped(y) != y {
 			n++
 		}
 	}
