@@ -25,19 +25,19 @@ func concat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 			return traced{}, err
 		}
 	}
-	per, folded, err := t.perSample(n, graph.Shape(n))
+	out, err := t.perSample(n, graph.Shape(n))
 	if err != nil {
 		return traced{}, err
 	}
-	out := traced{class: batched, shape: per, folded: folded, id: t.buffer(graph.Name(n), per)}
+	out.id = t.buffer(graph.Name(n), out.shape)
 	own, _ := out.axis(axis)
 	var pieces [][]int
 	for i := range parts {
-		shape := slices.Clone(per)
+		shape := slices.Clone(out.shape)
 		shape[own] = below[i].Shape()[axis]
 		pieces = append(pieces, shape)
 	}
-	for i, view := range sideBySide(per, pieces, own) {
+	for i, view := range sideBySide(out.shape, pieces, own) {
 		t.needs[out.id] = t.needs[out.id] || t.needs[parts[i].id]
 		t.code = append(t.code, Instruction{Op: Scatter, In: []ID{parts[i].id}, Out: out.id, Where: None, View: view, Accumulate: i > 0})
 	}

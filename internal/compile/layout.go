@@ -23,12 +23,9 @@ func reshape(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		v.view, v.shape, v.repeats = view, to, v.repeats && len(to) > 0 && to[0]%t.batch == 0
 		return v, nil
 	case batched:
-		per, folded, err := t.perSample(n, to)
-		if err != nil {
-			return traced{}, err
-		}
-		v.shape, v.folded = per, folded
-		return v, nil
+		out, err := t.perSample(n, to)
+		v.shape, v.folded = out.shape, out.folded
+		return v, err
 	}
 	return v, nil // a number, or a sum over the batch, which has one row
 }
@@ -41,18 +38,18 @@ func awayError(n *gorgonia.Node) error {
 	return refuse(n, awayFromFirst, "shapes and orders of axes with the batch in front")
 }
 
-// perSample returns a batched node's shape for one sample. Values are row-major with the batch outermost, so that a
-// first axis whose length is a multiple of the batch holds whole samples; the node is then folded.
-func (t *tracer) perSample(n *gorgonia.Node, shape []int) (per []int, folded bool, err error) {
+// perSample returns a batched node without a value, of the shape for one sample. Values are row-major with the batch
+// outermost, so that a first axis whose length is a multiple of the batch holds whole samples; the node is then folded.
+func (t *tracer) perSample(n *gorgonia.Node, shape []int) (traced, error) {
 	if len(shape) == 0 || shape[0]%t.batch != 0 {
-		return nil, false, awayError(n)
+		return traced{}, awayError(n)
 	}
 	if shape[0] == t.batch {
-		return shape[1:], false, nil
+		return traced{class: batched, shape: shape[1:]}, nil
 	}
-	per = slices.Clone(shape)
-	per[0] /= t.batch
-	return per, true, nil
+	out := traced{class: batched, shape: slices.Clone(shape), folded: true}
+	out.shape[0] /= t.batch
+	return out, nil
 }
 
 // transpose lowers a permutation of axes. A shared value gets another view; a batched one, whose batch axis must stay
@@ -126,15 +123,15 @@ func repeat(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		case v.overBatch: // at a batch of one it is repeated already
 			return v, nil
 		}
-		per, folded, err := t.perSample(n, to)
+		out, err := t.perSample(n, to)
 		if err != nil {
 			return traced{}, err
 		}
 		v.view = v.view.without(0)
-		if folded {
-			v.view = v.view.times(per[0])
+		if out.folded {
+			v.view = v.view.times(out.shape[0])
 		}
-		v.shape, v.folded, v.overBatch = per, folded, true
+		v.shape, v.folded, v.overBatch = out.shape, out.folded, true
 		v.square, v.norms = 0, nil // one for each sample of the batch: no decay
 		return v, nil
 	case count.ofBatch:
@@ -193,12 +190,11 @@ func slice(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, byPlace(n)
 	}
 	view := ViewOf(v.shape).sliced(axis, s.Start(), length, step)
-	per, folded, err := t.perSample(n, graph.Shape(n))
+	out, err := t.perSample(n, graph.Shape(n))
 	if err != nil {
 		return traced{}, err
 	}
-	out := traced{class: batched, shape: per, folded: folded}
-	out.id = t.emit(n, per, Instruction{Op: Gather, In: []ID{v.id}, View: view})
+	out.id = t.emit(n, out.shape, Instruction{Op: Gather, In: []ID{v.id}, View: view})
 	return out, nil
 }
 

@@ -24,12 +24,11 @@ func lookup(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		return traced{}, refuse(n, "samples' integers pick from an axis that isn't the first of two or more", "Transpose, so that they pick rows of a table")
 	}
 	rows, width := product(ids.shape), product(table.shape[1:])
-	shape, folded, err := t.perSample(n, graph.Shape(n))
+	out, err := t.perSample(n, graph.Shape(n))
 	if err != nil {
 		return traced{}, err
 	}
-	out := traced{class: batched, shape: shape, folded: folded}
-	out.id = t.emit(n, shape, Instruction{Op: Lookup, In: []ID{ids.id, t.whole(n, table)}, Rows: rows, K: width, N: table.shape[0]})
+	out.id = t.emit(n, out.shape, Instruction{Op: Lookup, In: []ID{ids.id, t.whole(n, table)}, Rows: rows, K: width, N: table.shape[0]})
 	return out, nil
 }
 

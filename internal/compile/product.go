@@ -196,21 +196,20 @@ func (t *tracer) batchedProduct(n *gorgonia.Node, x, w traced, transA, transB bo
 	if transB {
 		cols = b[len(b)-2]
 	}
-	per, folded, err := t.perSample(n, graph.Shape(n))
+	out, err := t.perSample(n, graph.Shape(n))
 	if err != nil {
 		return traced{}, err
 	}
-	groups := product(per) / (rows * cols)
-	out := traced{class: batched, shape: per, folded: folded}
+	groups := product(out.shape) / (rows * cols)
 	if w.class == shared && !transA {
-		v, err := t.alongBatch(n, w, folded)
+		v, err := t.alongBatch(n, w, out.folded)
 		if err != nil {
 			return traced{}, err
 		}
 		if lead := len(v.shape) - 2; lead >= 0 && v.view.repeats(lead) {
 			one := v
 			one.shape, one.view = v.shape[lead:], View{v.view.Offset, v.view.Shape[lead:], v.view.Strides[lead:]}
-			out.id = t.multiplied(n, x.id, one, groups*rows, k, cols, transB, per)
+			out.id = t.multiplied(n, x.id, one, groups*rows, k, cols, transB, out.shape)
 			return out, nil
 		}
 	}
@@ -222,7 +221,7 @@ func (t *tracer) batchedProduct(n *gorgonia.Node, x, w traced, transA, transB bo
 		}
 		ids[i] = copied.id
 	}
-	out.id = t.emit(n, per, Instruction{Op: Product, In: ids[:], Groups: groups, Rows: rows, K: k, N: cols, TransA: transA, TransB: transB})
+	out.id = t.emit(n, out.shape, Instruction{Op: Product, In: ids[:], Groups: groups, Rows: rows, K: k, N: cols, TransA: transA, TransB: transB})
 	return out, nil
 }
 

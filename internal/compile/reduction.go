@@ -50,16 +50,16 @@ func (v traced) own(axes []int) []int {
 
 // sumOwn emits a sum over axes of a sample's own.
 func (t *tracer) sumOwn(n *gorgonia.Node, v traced, axes []int) (traced, error) {
-	per, folded, err := t.perSample(n, graph.Shape(n))
+	out, err := t.perSample(n, graph.Shape(n))
 	if err != nil {
 		return traced{}, err
 	}
 	view, _ := summing(v.shape, axes)
-	out := traced{class: batched, id: v.id, shape: per, folded: folded, divided: v.divided}
-	if product(per) == product(v.shape) { // of axes of length one
+	out.id, out.divided = v.id, v.divided
+	if product(out.shape) == product(v.shape) { // of axes of length one
 		return out, nil
 	}
-	out.id = t.emit(n, per, Instruction{Op: Scatter, In: []ID{v.id}, View: view})
+	out.id = t.emit(n, out.shape, Instruction{Op: Scatter, In: []ID{v.id}, View: view})
 	return out, nil
 }
 
@@ -83,7 +83,7 @@ func maxAlong(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	case slices.Contains(along, 0):
 		return traced{}, mixes(n, "it takes the maximum of all samples")
 	}
-	per, folded, err := t.perSample(n, graph.Shape(n))
+	out, err := t.perSample(n, graph.Shape(n))
 	if err != nil {
 		return traced{}, err
 	}
@@ -101,9 +101,8 @@ func maxAlong(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 		C: outer, H: length, W: inner, KH: length, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1,
 		OutC: outer, OutH: 1, OutW: inner,
 	}
-	where := t.value(Value{Name: "places of maxima", Kind: Buffer, Type: Int32, Shape: slices.Clone(per)})
-	out := traced{class: batched, shape: per, folded: folded}
-	out.id = t.emit(n, per, Instruction{Op: MaxPool, In: []ID{id}, Where: where, Window: window})
+	where := t.value(Value{Name: "places of maxima", Kind: Buffer, Type: Int32, Shape: slices.Clone(out.shape)})
+	out.id = t.emit(n, out.shape, Instruction{Op: MaxPool, In: []ID{id}, Where: where, Window: window})
 	return out, nil
 }
 

@@ -79,14 +79,14 @@ func (t *tracer) batchedCopy(n *gorgonia.Node, v traced, shape []int) (traced, e
 	if !v.overBatch && shape[0]%t.batch != 0 {
 		return v, refuse(n, "its operand is a parameter, or a constant, that isn't repeated along the batch", perBatchAxis)
 	}
-	_, folded, err := t.perSample(n, shape)
+	out, err := t.perSample(n, shape)
 	if err != nil {
 		return v, err
 	}
-	if v, err = t.alongBatch(n, v, folded); err != nil {
+	if v, err = t.alongBatch(n, v, out.folded); err != nil {
 		return v, err
 	}
-	out := traced{class: batched, shape: slices.Clone(v.shape), folded: folded}
+	out.shape = slices.Clone(v.shape)
 	out.id = t.emit(n, v.shape, Instruction{Op: Gather, In: []ID{v.id}, View: v.view})
 	return out, nil
 }

@@ -136,8 +136,7 @@ func (t *tracer) images(n *gorgonia.Node, v traced) (images, out traced, count i
 	if len(v.shape) != 3 {
 		return v, out, 0, refuse(n, "its operand isn't an image of each sample", "samples of channels, rows and columns")
 	}
-	out.class = batched
-	out.shape, out.folded, err = t.perSample(n, graph.Shape(n))
+	out, err = t.perSample(n, graph.Shape(n))
 	return v, out, count, err
 }
 
