@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // Kind is the kind of a [Layer].
@@ -95,7 +96,7 @@ func converted[P ~Parameter](layers []Layer, parameters []P, shapes func(layout)
 		for _, l := range layer.layouts() {
 			from, to := shapes(l)
 			at := slices.IndexFunc(parameters, func(p P) bool { return Parameter(p).Name == l.name })
-			if at < 0 || !slices.Equal(Parameter(parameters[at]).Shape, from) || len(Parameter(parameters[at]).Values) != product(from) {
+			if at < 0 || !slices.Equal(Parameter(parameters[at]).Shape, from) || len(Parameter(parameters[at]).Values) != tensor.ProdInts(from) {
 				return nil, fmt.Errorf("layer %s takes a parameter %q of shape %v, which isn't there", layer.Name, l.name, from)
 			}
 			values := slices.Clone(Parameter(parameters[at]).Values)
@@ -109,12 +110,4 @@ func converted[P ~Parameter](layers []Layer, parameters []P, shapes func(layout)
 		return nil, fmt.Errorf("%d parameters, and the layers take %d", len(parameters), len(out))
 	}
 	return out, nil
-}
-
-func product(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		n *= d
-	}
-	return n
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"gorgonia.org/tensor"
 )
 
 // Tensor is an array in row-major order.
@@ -116,7 +118,7 @@ func (w *weights) take(name string, shape ...int) []float32 {
 		w.problem("%s is missing", name)
 	case !slices.Equal(t.Shape, shape):
 		w.problem("%s has shape %v, want %v", name, t.Shape, shape)
-	case len(t.Values) != product(shape):
+	case len(t.Values) != tensor.ProdInts(shape):
 		w.problem("%s has %d values of shape %v", name, len(t.Values), shape)
 	default:
 		if i := infinite(t.Values); i >= 0 {
