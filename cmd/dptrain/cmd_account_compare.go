@@ -105,7 +105,7 @@ func (o accountOptions) compare(e settings.Experiment, steps int) (map[string]*f
 	case err != nil: // losses beyond what it handles
 		answers[attained] = nil
 	default:
-		answers[attained] = finite(epsilon)
+		answers[attained] = release.Defined(epsilon)
 	}
 	return answers, nil
 }
@@ -120,19 +120,11 @@ func compareEpsilons(event accountant.Event, delta float64) (map[string]*float64
 	for i, g := range all { // the first three are of the first three columns, the rest of mode best alone
 		best = math.Min(best, g.Epsilon)
 		if i < 3 {
-			answers[epsilonColumns[i]] = finite(g.Epsilon)
+			answers[epsilonColumns[i]] = release.Defined(g.Epsilon)
 		}
 	}
-	answers[string(accountant.Best)] = finite(best)
+	answers[string(accountant.Best)] = release.Defined(best)
 	return answers, nil
-}
-
-// finite returns nil for an epsilon that is no guarantee.
-func finite(epsilon float64) *float64 {
-	if math.IsInf(epsilon, 1) {
-		return nil
-	}
-	return &epsilon
 }
 
 func (o accountOptions) compareNoise(e settings.Experiment, steps int) (map[string]*float64, error) {
