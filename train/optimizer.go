@@ -210,7 +210,10 @@ func (o Optimizer) Validate() error {
 	case !(o.Average >= 0 && o.Average <= 1):
 		return &SettingError{"average", o.Average, "a number in [0, 1]; 0 for none, 1 for the mean of all updates"}
 	}
-	if err := cmp.Or(o.validateUnused(), o.validateGroups()); err != nil {
+	if err := o.validateUnused(); err != nil {
+		return err
+	}
+	if err := o.validateGroups(); err != nil {
 		return err
 	}
 	if o.Schedule != nil {

@@ -1,7 +1,6 @@
 package tuner
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
@@ -42,7 +41,10 @@ const (
 // Validate returns an error for the first invalid setting, or nil. It wraps a [*train.SettingError], or an
 // [*accountant.EventError] if the distribution of K is invalid.
 func (s Settings) Validate() error {
-	if err := cmp.Or(s.validateMethod(), validateRepetitions(s.Repetitions)); err != nil {
+	if err := s.validateMethod(); err != nil {
+		return err
+	}
+	if err := validateRepetitions(s.Repetitions); err != nil {
 		return err
 	}
 	if s.Samples < 1 || s.Samples > math.MaxInt32 {

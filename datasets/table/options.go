@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -86,7 +85,13 @@ func (o Options) Validate() error {
 	if o.Label == "" {
 		return optionf("label", "name the column that holds the labels")
 	}
-	if err := cmp.Or(o.validateTask(), checkClasses(o.Classes), checkList("columns", o.Columns)); err != nil {
+	if err := o.validateTask(); err != nil {
+		return err
+	}
+	if err := checkClasses(o.Classes); err != nil {
+		return err
+	}
+	if err := checkList("columns", o.Columns); err != nil {
 		return err
 	}
 	if slices.Contains(o.Columns, "") {

@@ -136,7 +136,7 @@ func threeDigits(v float64) float64 {
 }
 
 func (t Tuning) validate(fixed string) error {
-	if err := cmp.Or(
+	for _, err := range []error{
 		t.validateTuned(fixed),
 		oneOf("tuning.search", t.Search, Searches()...),
 		distinct("tuning.learning_rates", t.LearningRates, positive),
@@ -146,8 +146,10 @@ func (t Tuning) validate(fixed string) error {
 		distinct("tuning.clipping_norms", t.ClippingNorms, clippingNorm),
 		oneOf("tuning.division", cmp.Or(t.Division, DivisionCost), Divisions()...),
 		oneOf("tuning.metric", cmp.Or(t.Metric, MetricAccuracy), Metrics()...),
-	); err != nil {
-		return err
+	} {
+		if err != nil {
+			return err
+		}
 	}
 	if len(t.BatchSizes) > 0 && len(t.SamplingRates) > 0 {
 		return fmt.Errorf("tuning: batch_sizes and sampling_rates are both given; one follows from the other, give one")

@@ -13,12 +13,14 @@ import (
 func (e Experiment) Validate() error {
 	p := e.Privacy
 	one := 1.0 // in place of what isn't given
-	if err := cmp.Or(
+	for _, err := range []error{
 		budget(p),
 		positive("privacy.epsilon", *cmp.Or(p.Epsilon, &one)),
 		positive("privacy.noise_multiplier", *cmp.Or(p.NoiseMultiplier, &one)),
-	); err != nil {
-		return err
+	} {
+		if err != nil {
+			return err
+		}
 	}
 	switch {
 	case !(p.Delta > 0 && p.Delta < 1):
