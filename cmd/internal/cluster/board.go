@@ -41,13 +41,10 @@ type arrival struct {
 
 // Board opens the board of a campaign. A coordinator that is restarted gives the same campaign, and then receives the
 // results of its earlier jobs too. Only workers of the same build do the jobs. tell is called with news for a person,
-// such as that a worker has come; it may be nil.
+// such as that a worker has come.
 func (c *Conn) Board(ctx context.Context, campaign string, build Build, tell func(text string)) (*Board, error) {
 	if err := checkTokens(campaign); err != nil {
 		return nil, err
-	}
-	if tell == nil {
-		tell = func(string) {}
 	}
 	if err := c.free(ctx, campaign); err != nil {
 		return nil, err

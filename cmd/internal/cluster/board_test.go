@@ -102,7 +102,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	} {
 		strange := s.server.File
 		change(&strange)
-		c, err := Connect(t.Context(), strange, "stranger", nil)
+		c, err := Connect(t.Context(), strange, "stranger", unseen)
 		if err == nil {
 			c.Close()
 			t.Errorf("%s: it was let in", name)
@@ -110,7 +110,7 @@ func TestStrangersAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if c, err := Connect(t.Context(), File{URL: s.server.File.URL}, "stranger", nil); err == nil {
+	if c, err := Connect(t.Context(), File{URL: s.server.File.URL}, "stranger", unseen); err == nil {
 		c.Close()
 		t.Error("a file without a key connects")
 	}
@@ -252,10 +252,10 @@ func TestServeRefuses(t *testing.T) {
 	s.post(2)
 	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	defer cancel()
-	if n, err := s.connect().Serve(ctx, Worker{Build: here, Lanes: []string{"imdb"}, GroupSize: 2}, &hasher{}); n != 0 || err != nil {
+	if n, err := s.connect().Serve(ctx, quietly(Worker{Build: here, Lanes: []string{"imdb"}, GroupSize: 2}), &hasher{}); n != 0 || err != nil {
 		t.Errorf("another lane: %d jobs, %v", n, err)
 	}
-	n, err := s.connect().Serve(ctx, Worker{Build: here, Lanes: []string{"mnist"}, GroupSize: 2}, sized{})
+	n, err := s.connect().Serve(ctx, quietly(Worker{Build: here, Lanes: []string{"mnist"}, GroupSize: 2}), sized{})
 	if n != 0 || err == nil || !strings.Contains(err.Error(), "0 results of 2 jobs") {
 		t.Errorf("no results: %d jobs, %v", n, err)
 	}
@@ -433,7 +433,7 @@ func TestRemove(t *testing.T) {
 func TestBoardsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newFixtureWith(t, patient)
-	if _, err := s.connect().Board(t.Context(), "campaign", here, nil); !errors.Is(err, ErrLed) {
+	if _, err := s.connect().Board(t.Context(), "campaign", here, quiet); !errors.Is(err, ErrLed) {
 		t.Errorf("a second coordinator: %v", err)
 	}
 	s.board.Close()
@@ -444,7 +444,7 @@ func TestBoardsAreRefused(t *testing.T) {
 				t.Errorf("the job %+v of lane %q is posted", j, j.Lane)
 			}
 		}
-		if b, err := s.board.conn.Board(t.Context(), name, here, nil); err == nil {
+		if b, err := s.board.conn.Board(t.Context(), name, here, quiet); err == nil {
 			b.Close()
 			t.Errorf("the campaign %q has a board", name)
 		}

@@ -25,6 +25,19 @@ func until(t testing.TB, what string, so func() bool) {
 	}
 }
 
+// quiet and unseen are what is told by boards and connections whose news no test awaits.
+func quiet(string) {}
+func unseen(error) {}
+
+// quietly returns a worker that tells nothing of what the test doesn't await.
+func quietly(w Worker) Worker {
+	w.Tell = quiet
+	if w.Working == nil {
+		w.Working = func([]Job, float64) {}
+	}
+	return w
+}
+
 var here = Build{Version: "dptrain v1", Exact: true, Hash: "aa", Platform: "linux/amd64"}
 
 // embedded returns a server in a new folder.
@@ -42,7 +55,7 @@ func connected(t testing.TB, f File) *Conn { return connectedWith(t, f, usual) }
 
 func connectedWith(t testing.TB, f File, with timing) *Conn {
 	t.Helper()
-	c, err := connectWith(t.Context(), f, "test", nil, with)
+	c, err := connectWith(t.Context(), f, "test", unseen, with)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +98,7 @@ func job(n int) Job {
 func TestJobsAreDone(t *testing.T) {
 	t.Parallel()
 	s := embedded(t)
-	b, err := connected(t, s.File).Board(t.Context(), "campaign", here, nil)
+	b, err := connected(t, s.File).Board(t.Context(), "campaign", here, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +117,7 @@ func TestJobsAreDone(t *testing.T) {
 	for range 3 {
 		c := connected(t, s.File)
 		workers.Go(func() {
-			_, err := c.Serve(ctx, Worker{Build: here, Lanes: []string{"imdb", "mnist"}, GroupSize: 4, Idle: -1}, &all)
+			_, err := c.Serve(ctx, quietly(Worker{Build: here, Lanes: []string{"imdb", "mnist"}, GroupSize: 4, Idle: -1}), &all)
 			if !errors.Is(err, context.Canceled) {
 				t.Error(err)
 			}

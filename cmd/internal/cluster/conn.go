@@ -34,8 +34,8 @@ type Conn struct {
 }
 
 // Connect connects to the server that a cluster's file names, and makes the streams and stores that it lacks. name is
-// for the server's monitoring. lost, which may be nil, is called with an error when the connection is lost and with nil
-// when it is back. The error wraps [ErrRefused] if the key isn't taken, and [ErrUnreachable] if no server is reached.
+// for the server's monitoring. lost is called with an error when the connection is lost and with nil when it is back.
+// The error wraps [ErrRefused] if the key isn't taken, and [ErrUnreachable] if no server is reached.
 func Connect(ctx context.Context, f File, name string, lost func(err error)) (*Conn, error) {
 	return connectWith(ctx, f, name, lost, usual)
 }
@@ -47,9 +47,6 @@ func connectWith(ctx context.Context, f File, name string, lost func(err error),
 	options, err := f.options()
 	if err != nil {
 		return nil, err
-	}
-	if lost == nil {
-		lost = func(error) {}
 	}
 	c := &Conn{timing: t}
 	options = append(options,

@@ -161,7 +161,7 @@ func (s *fixture) serve(e Executor, w Worker) (cancel context.CancelFunc, conn *
 	ended = make(chan error, 1)
 	go func() {
 		defer close(ended)
-		_, err := conn.Serve(ctx, w, e)
+		_, err := conn.Serve(ctx, quietly(w), e)
 		ended <- err
 	}()
 	return cancel, conn, ended
@@ -249,7 +249,7 @@ func TestIdleAfterJobs(t *testing.T) {
 	with := patient
 	with.renew = time.Hour
 	s := newFixtureWith(t, with)
-	other, err := s.connect().Board(t.Context(), "other", Build{Hash: "bb"}, nil)
+	other, err := s.connect().Board(t.Context(), "other", Build{Hash: "bb"}, quiet)
 	if err == nil {
 		defer other.Close()
 		for n := range 30 {

@@ -206,9 +206,9 @@ func TestIdleWithoutAServer(t *testing.T) {
 	looks := make(chan struct{}, 1000)
 	ended := make(chan error, 1)
 	go func() {
-		_, err := conn.Serve(t.Context(), Worker{
+		_, err := conn.Serve(t.Context(), quietly(Worker{
 			Build: here, Lanes: []string{"lane"}, GroupSize: 1, Idle: 3 * time.Second, Working: func([]Job, float64) { looks <- struct{}{} },
-		}, nil)
+		}), nil)
 		ended <- err
 	}()
 	<-looks
@@ -270,7 +270,7 @@ func TestRights(t *testing.T) {
 			t.Fatal("no server")
 		}
 		f.URL = s.ClientURL()
-		conn, err := connectWith(t.Context(), f, "test", nil, hasty)
+		conn, err := connectWith(t.Context(), f, "test", unseen, hasty)
 		if p == &noStreams {
 			if !errors.Is(err, nats.ErrPermissionViolation) {
 				t.Error(err)
@@ -287,7 +287,7 @@ func TestRights(t *testing.T) {
 			soon, cancel := context.WithTimeout(t.Context(), hang)
 			defer cancel()
 			_, errBoard := played.board.Next(soon)
-			_, errWorker := conn.Serve(soon, Worker{Build: here, Lanes: []string{"mnist"}, GroupSize: 1, Idle: -1}, &hasher{})
+			_, errWorker := conn.Serve(soon, quietly(Worker{Build: here, Lanes: []string{"mnist"}, GroupSize: 1, Idle: -1}), &hasher{})
 			if !errors.Is(errBoard, nats.ErrPermissionViolation) || !errors.Is(errWorker, nats.ErrPermissionViolation) {
 				t.Errorf("coordinator: %v, worker: %v", errBoard, errWorker)
 			}

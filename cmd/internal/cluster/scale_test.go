@@ -162,7 +162,7 @@ func number(id string) (n int) {
 
 func (m *many) connect(ctx context.Context) *Conn {
 	for ctx.Err() == nil {
-		if c, err := connectWith(ctx, m.file, "test", nil, hasty); err == nil {
+		if c, err := connectWith(ctx, m.file, "test", unseen, hasty); err == nil {
 			return c
 		}
 	}
@@ -173,7 +173,7 @@ func (m *many) connect(ctx context.Context) *Conn {
 // worker lives many lives on one machine.
 func (m *many) worker(ctx context.Context, r *rand.Rand) {
 	for ctx.Err() == nil {
-		conn, err := connectWith(ctx, m.file, "test", nil, hasty)
+		conn, err := connectWith(ctx, m.file, "test", unseen, hasty)
 		if err != nil {
 			continue // the server is down
 		}
@@ -201,7 +201,7 @@ func (m *many) worker(ctx context.Context, r *rand.Rand) {
 		case 5:
 			work.lasts = 150 * time.Millisecond
 		}
-		_, _ = conn.Serve(living, Worker{Build: here, Lanes: []string{"imdb", "mnist"}, GroupSize: 1 + r.IntN(3), Idle: -1}, work)
+		_, _ = conn.Serve(living, quietly(Worker{Build: here, Lanes: []string{"imdb", "mnist"}, GroupSize: 1 + r.IntN(3), Idle: -1}), work)
 		if death != nil {
 			death.Stop()
 		}
@@ -277,7 +277,7 @@ func (m *many) ends(ctx context.Context) {
 	}
 	conn := m.connect(ctx)
 	defer conn.Close()
-	board, err := conn.Board(ctx, "campaign", here, nil)
+	board, err := conn.Board(ctx, "campaign", here, quiet)
 	if err != nil {
 		m.t.Fatal(err)
 	}

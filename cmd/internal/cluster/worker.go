@@ -58,12 +58,6 @@ func (c *Conn) Serve(ctx context.Context, w Worker, e Executor) (done int, err e
 	if err := checkTokens(w.Lanes...); err != nil {
 		return 0, err
 	}
-	if w.Tell == nil {
-		w.Tell = func(string) {}
-	}
-	if w.Working == nil {
-		w.Working = func([]Job, float64) {}
-	}
 	if w.Stall == 0 {
 		w.Stall = 30 * time.Minute
 	}

@@ -86,7 +86,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 	t.Cleanup(func() { _ = server.Close() })
 	s := &fixture{t: t, file: server.File}
-	if s.board, err = s.connect().Board(t.Context(), "campaign", build, nil); err != nil {
+	if s.board, err = s.connect().Board(t.Context(), "campaign", build, follows{}.Note); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.board.Close)
@@ -95,7 +95,7 @@ func newFixture(t *testing.T) *fixture {
 
 func (s *fixture) connect() *cluster.Conn {
 	s.t.Helper()
-	c, err := cluster.Connect(s.t.Context(), s.file, "test", nil)
+	c, err := cluster.Connect(s.t.Context(), s.file, "test", func(error) {})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func (s *fixture) work(training, test string, wrap func(Executor) cluster.Execut
 	var running sync.WaitGroup
 	conn := s.connect()
 	running.Go(func() {
-		_, err := conn.Serve(ctx, cluster.Worker{Build: build, Lanes: Lanes(nil, hash, "cpu"), GroupSize: 2, Idle: -1}, wrap(Executor{Worker: m, Follower: follows{}}))
+		_, err := conn.Serve(ctx, cluster.Worker{Build: build, Lanes: Lanes(nil, hash, "cpu"), GroupSize: 2, Idle: -1, Tell: follows{}.Note, Working: func([]cluster.Job, float64) {}}, wrap(Executor{Worker: m, Follower: follows{}}))
 		if !errors.Is(err, context.Canceled) {
 			s.t.Error(err)
 		}
