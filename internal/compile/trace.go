@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // class is the way in which a node depends on the batch.
@@ -65,13 +66,7 @@ type term struct {
 }
 
 // product returns the number of elements of a shape.
-func product(shape []int) int {
-	n := 1
-	for _, s := range shape {
-		n *= s
-	}
-	return n
-}
+func product(shape []int) int { return tensor.ProdInts(shape) }
 
 // tracer lowers a graph, node by node, into a program's values and forward instructions.
 type tracer struct {
