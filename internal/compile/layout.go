@@ -102,7 +102,8 @@ func sizeOf(t *tracer, n *gorgonia.Node, in []traced) (traced, error) {
 	size := float64(graph.Children(n)[0].Shape()[f.Int("axis")])
 	_, ofBatch := in[0].axis(f.Int("axis"))
 	isBatch := ofBatch && (in[0].class == batched || in[0].overBatch)
-	return traced{class: scalar, number: size, ofBatch: isBatch, repeats: in[0].repeats && f.Int("axis") == 0}, nil
+	repeats := in[0].class == shared && in[0].repeats && f.Int("axis") == 0 // a number has no rows that repeat
+	return traced{class: scalar, number: size, ofBatch: isBatch, repeats: repeats}, nil
 }
 
 const perBatchAxis = "Broadcast… of a parameter along the batch axis alone"

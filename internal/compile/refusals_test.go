@@ -274,6 +274,11 @@ var refusals = map[string]refusal{
 	"a parameter for each place in the batch": {want: perPlace, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Add(g.In("x", 3), g.Param("b", g.Batch, 3)))
 	})},
+	"a parameter repeated by the length of a length, laid along the batch": {want: perPlace, build: squared(func(g *enginetest.G) node {
+		length := g.Do(gorgonia.SizeOf(0, g.Constant("c", make([]float32, g.Batch), g.Batch, 1)))
+		_, p, err := gorgonia.Broadcast(g.Do(gorgonia.Reshape(length, tensor.Shape{1, 1})), g.Param("p", 1, 2*g.Batch), gorgonia.NewBroadcastPattern(nil, []byte{0}))
+		return g.Do(gorgonia.Add(hidden(g, 2), g.Do(gorgonia.Reshape(g.Do(p, err), tensor.Shape{g.Batch, 2}))))
+	})},
 	"constants that differ along the batch": {want: perPlace, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Add(hidden(g, 2), g.Constant("c", []float32{1, 2, 1, 2, 1, 2, 1, 3}, g.Batch, 2)))
 	})},
