@@ -189,12 +189,15 @@ func (t *tracer) batchedProduct(n *gorgonia.Node, x, w traced, transA, transB bo
 		return traced{}, refuse(n, "both of its operands are parameters", "Mul of two matrices")
 	}
 	a, b := graph.Shape(below[0]), graph.Shape(below[1])
-	rows, k, cols := a[len(a)-2], a[len(a)-1], b[len(b)-1]
+	rows, k, inner, cols := a[len(a)-2], a[len(a)-1], b[len(b)-2], b[len(b)-1]
 	if transA {
 		rows, k = k, rows
 	}
 	if transB {
-		cols = b[len(b)-2]
+		inner, cols = cols, inner
+	}
+	if k != inner { // Gorgonia doesn't compare them
+		return traced{}, refuse(n, "its operands' shapes don't fit together", "operands of fitting shapes")
 	}
 	out, err := t.perSample(n, graph.Shape(n))
 	if err != nil {

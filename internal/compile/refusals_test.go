@@ -338,6 +338,9 @@ var refusals = map[string]refusal{
 	"dropout of a parameter": {want: sameForAll, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Mul(g.In("x", 3), g.Do(gorgonia.Dropout(g.Param("w", 3, 2), 0.5))))
 	}), fails: true},
+	"batched product of other lengths": {want: dontFit, fails: true, build: squared(func(g *enginetest.G) node {
+		return g.Do(gorgonia.BatchedMatMul(g.Do(gorgonia.Reshape(hidden(g, 6), tensor.Shape{g.Batch, 2, 3})), g.In("y", 2, 3)))
+	})},
 	"batched product of parameters": {want: "both of its operands are parameters", build: squared(func(g *enginetest.G) node {
 		h := g.Do(gorgonia.BatchedMatMul(g.Param("p", 1, 3, 2), g.Param("q", 1, 2, 2)))
 		return g.Do(gorgonia.Mul(g.In("x", 3), g.Do(gorgonia.Reshape(h, tensor.Shape{3, 2}))))
