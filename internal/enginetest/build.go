@@ -23,6 +23,13 @@ func NewG(batch int, seed uint64) *G {
 	return &G{Graph: gorgonia.NewGraph(), Batch: batch, dtype: tensor.Float32, random: rand.New(rand.NewPCG(seed, 9))}
 }
 
+// NewDouble starts the same graph in double precision.
+func NewDouble(batch int, seed uint64) *G {
+	g := NewG(batch, seed)
+	g.dtype = tensor.Float64
+	return g
+}
+
 // In adds an input of the given shape for one sample.
 func (g *G) In(name string, shape ...int) *gorgonia.Node {
 	shape = append([]int{g.Batch}, shape...)
