@@ -93,12 +93,14 @@ func (b *Builder) Integers(name string, shape ...int) *gorgonia.Node {
 
 // Parameter adds a parameter, which is trained. No other parameter or input has its name.
 func (b *Builder) Parameter(name string, initial Initialiser, shape ...int) *gorgonia.Node {
+	b.check(initial != nil, "parameter %q has no initialiser", name)
 	return b.graph.Parameter(name, initial, shape...)
 }
 
 // Constant adds a copy of values that aren't trained, in row-major order: frozen weights, or a mask for all samples.
 // gorgonia.NewConstant adds a single number.
 func (b *Builder) Constant(values []float32, shape ...int) *gorgonia.Node {
+	b.check(len(values) == tensor.ProdInts(shape), "%d values of a constant of shape %v", len(values), shape)
 	value := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(slices.Clone(values)))
 	n := gorgonia.NewTensor(b.graph.Expr, tensor.Float32, len(shape), gorgonia.WithShape(shape...), gorgonia.WithValue(value),
 		gorgonia.WithName(fmt.Sprintf("constant %d", len(b.graph.Constants))))

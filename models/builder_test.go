@@ -52,6 +52,13 @@ func TestBuildErrors(t *testing.T) {
 			x := b.Input("x", 1, 1, 1, 1)
 			return b.Add(x, x)
 		},
+		"cross-entropy: Gorgonia takes the LogSoftMax of logits for a SoftMax that was made of them before; make the cross-entropy first, and the softmax as Exp of a LogSoftMax": func(b *models.Builder) *G.Node {
+			x := b.Input("x", 4)
+			b.Do(G.SoftMax(x, 1))
+			return b.CrossEntropy(x, b.Integers("y"), nil)
+		},
+		`parameter "p" has no initialiser`:      func(b *models.Builder) *G.Node { return b.Parameter("p", nil, 1, 3) },
+		"3 values of a constant of shape [2 2]": func(b *models.Builder) *G.Node { return b.Constant([]float32{1, 2, 3}, 2, 2) },
 		"multiply: shape (1, 3) doesn't broadcast to (2, 4)": func(b *models.Builder) *G.Node {
 			return b.Multiply(b.Input("x", 4), b.Parameter("p", models.Value(0), 1, 3))
 		},

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/graph"
 	"github.com/dptrain/dptrain/internal/networks"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -116,7 +117,7 @@ func (b *Builder) checkShape(name string, x *gorgonia.Node, want ...int) {
 
 // LSTM is a long short-term memory over x [batch, steps, inputs]. It returns the states h of all steps [batch, steps,
 // width], and begins with zeros. mask [batch, steps] may be nil. A step where it is 0, for padding, keeps the state, so
-// that the last step has the state after the last token.
+// that the last step has the state after the last token. There are at most 255 steps.
 //
 // The equations are PyTorch's, and so are the names of the parameters, whose matrices are transposed:
 // name.weight_ih_l0 [inputs, 4·width], name.weight_hh_l0 [width, 4·width], name.bias_ih_l0 and name.bias_hh_l0 [1,
@@ -201,7 +202,9 @@ func (b *Builder) CrossEntropy(logits, classes, mask *gorgonia.Node) *gorgonia.N
 		}
 		b.checkShape("classes", classes, logits.Shape()...)
 		samples := func(x *gorgonia.Node) *gorgonia.Node { return b.reshape(x, b.batch, positions.TotalSize()/b.batch) }
-		cost := b.Do(gorgonia.HadamardProd(b.Do(gorgonia.LogSoftMax(b.rows(logits), 1)), b.rows(classes)))
+		l := b.Do(gorgonia.LogSoftMax(b.rows(logits), 1))
+		b.check(graph.FieldsOf(l.Op()).Bool("isLog"), "Gorgonia takes the LogSoftMax of logits for a SoftMax that was made of them before; make the cross-entropy first, and the softmax as Exp of a LogSoftMax")
+		cost := b.Do(gorgonia.HadamardProd(l, b.rows(classes)))
 		cost = samples(b.Do(gorgonia.Neg(b.Do(gorgonia.Sum(cost, 1)))))
 		if mask == nil {
 			return b.Do(gorgonia.Sum(b.Do(gorgonia.Mean(cost, 1))))

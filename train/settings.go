@@ -148,6 +148,11 @@ func checkInitial(initial [][]float32, p *compile.Program) error {
 		if len(initial[i]) != param.Size {
 			return &SettingError{fmt.Sprintf("size of initial parameter %q", param.Name), len(initial[i]), fmt.Sprint(param.Size)}
 		}
+		for _, v := range initial[i] {
+			if v-v != 0 {
+				return &SettingError{fmt.Sprintf("initial parameter %q", param.Name), v, "finite numbers"}
+			}
+		}
 	}
 	return nil
 }

@@ -149,6 +149,9 @@ func TestNewRefuses(t *testing.T) {
 		{"member twice", good, func(s *Settings) { s.Members = []int32{3, 3} }, "ascending order, once each; it follows 3"},
 		{"initial", good, func(s *Settings) { s.Initial = [][]float32{{1}} }, "number of initial parameters is 1: want the model's 2"},
 		{"initial size", good, func(s *Settings) { s.Initial = [][]float32{{1}, {1}} }, `size of initial parameter "w" is 1: want 6`},
+		{"initial value", good, func(s *Settings) {
+			s.Initial = [][]float32{{1, 2, 3, 4, 5, float32(math.Inf(1))}, {7, 8, 9}}
+		}, `initial parameter "w" is +Inf: want finite numbers`},
 		{"a value too many", good, func(s *Settings) { s.Initial = [][]float32{{1, 2, 3, 4, 5, 6, 7}, {7, 8, 9}} }, `size of initial parameter "w" is 7`},
 	}
 	for _, tt := range tests {

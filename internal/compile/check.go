@@ -170,7 +170,7 @@ func checkSlices(order []*gorgonia.Node) error {
 		s, length := graph.SliceOf(n.Op()), graph.Shape(a.of)[a.along]
 		if (s.Start() >= 256 || s.End()+256 <= length) && !areWhole(parts[a], length) {
 			return refuse(n, fmt.Sprintf("it begins at %d on an axis of %d, and Gorgonia takes slices that begin 256 apart for one", s.Start(), length),
-				"slices that are the whole axis without an overlap, Reshape to an axis of parts, or an input for each part")
+				"slices that are the whole axis without an overlap, Reshape to an axis of parts, an input for each part, or Sum of a product with a constant of zeros and ones")
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ func checkLogSoftmax(src Source, order []*gorgonia.Node) error {
 		}
 	}
 	for _, n := range order {
-		if n.Op() == nil || graph.Kind(n.Op()) != "softmaxOp" {
+		if !isSoftmax(n) {
 			continue
 		}
 		if !isLogSoftmax(n) {
@@ -47,17 +47,22 @@ func checkLogSoftmax(src Source, order []*gorgonia.Node) error {
 	return nil
 }
 
+func isSoftmax(n *gorgonia.Node) bool {
+	return n.Op() != nil && graph.Kind(n.Op()) == "softmaxOp"
+}
+
 func isLogSoftmax(n *gorgonia.Node) bool {
-	return n.Op() != nil && graph.Kind(n.Op()) == "softmaxOp" && graph.FieldsOf(n.Op()).Bool("isLog")
+	return isSoftmax(n) && graph.FieldsOf(n.Op()).Bool("isLog")
 }
 
 func isExp(n *gorgonia.Node) bool {
 	return n.Op() != nil && graph.Kind(n.Op()) == "elemUnaryOp" && graph.Operator(n.Op()) == Exp.String()
 }
 
-// asLogarithm reports whether the cost reads the softmax s as it would read log probabilities: in a sum of products of
-// s with weights that nothing trains, as a cross-entropy, or that depend on s, as a focal loss or an entropy; or by its
-// Exp. Attention and mixtures are no such uses: what a softmax weighs there is trained.
+// asLogarithm reports whether the softmax s is read as log probabilities are: by its Exp, or in a cost that is a sum of
+// products of s with weights that nothing trains, as a cross-entropy, that depend on s, as a focal loss or an entropy,
+// or that are another softmax. If s is the output too, one such product is enough. Attention and mixtures are no such
+// uses: what a softmax weighs there is trained.
 func asLogarithm(s *gorgonia.Node, src Source, order []*gorgonia.Node) bool {
 	reads, trained := map[*gorgonia.Node]bool{s: true}, map[*gorgonia.Node]bool{}
 	linear := map[*gorgonia.Node]bool{s: true}
@@ -71,24 +76,31 @@ func asLogarithm(s *gorgonia.Node, src Source, order []*gorgonia.Node) bool {
 		if !slices.ContainsFunc(below, func(c *gorgonia.Node) bool { return linear[c] }) {
 			continue
 		}
-		weighs := func(c *gorgonia.Node) bool { return reads[c] || !trained[c] }
+		weighs := func(c *gorgonia.Node) bool { return reads[c] || !trained[c] || isSoftmax(c) }
+		product := false
 		switch operator := graph.Operator(n.Op()); graph.Kind(n.Op()) {
 		case "sumOp", "sliceOp", "reshapeOp", "transposeOp", "repeatOp", "Iop":
 			linear[n] = true
 		case "elemUnaryOp":
-			linear[n] = operator == Neg.String() || operator == Exp.String()
+			if linear[n] = operator == Neg.String(); operator == Exp.String() {
+				return true
+			}
 		case "linAlgBinOp":
-			linear[n] = weighs(below[0]) && weighs(below[1])
+			product = weighs(below[0]) && weighs(below[1])
 		case "elemBinOp":
 			switch square := below[0] == below[1] && below[0] != s; operator {
 			case Add.String(), Sub.String():
 				linear[n] = true
 			case Mul.String():
-				linear[n] = weighs(below[0]) && weighs(below[1]) && !square
+				product = weighs(below[0]) && weighs(below[1]) && !square
 			case Div.String():
 				linear[n] = linear[below[0]] && weighs(below[1])
 			}
 		}
+		if product && s == src.Output {
+			return true
+		}
+		linear[n] = linear[n] || product
 	}
 	return linear[src.Cost]
 }

@@ -167,6 +167,19 @@ func TestLogSoftmaxAfterSoftmaxIsRefused(t *testing.T) {
 			each := must(gorgonia.Reshape(l, tensor.Shape{g.Batch, 1, 4}))
 			return must(gorgonia.BroadcastHadamardProd(labels, each, []byte{2}, []byte{1}))
 		},
+		"weighed by what is trained": func(g *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.Mul(g.Param("s"), must(gorgonia.Sum(must(gorgonia.HadamardProd(y, l)), 1))))
+		},
+		"square of a cross-entropy by a product": func(g *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
+			one := must(gorgonia.Reshape(l, tensor.Shape{g.Batch, 1, 4}))
+			return must(gorgonia.Square(must(gorgonia.BatchedMatMul(one, must(gorgonia.Reshape(y, tensor.Shape{g.Batch, 4, 1}))))))
+		},
+		"clipped ratio": func(_ *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.MinBetween(must(gorgonia.Exp(must(gorgonia.Sub(l, y)))), y))
+		},
+		"trained teacher, not the output": func(g *enginetest.G, x, _, _, l *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.HadamardProd(must(gorgonia.SoftMax(must(gorgonia.Mul(x, g.Param("teacher", 5, 4))))), l))
+		},
 		"ratio of probabilities": func(_ *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
 			return must(gorgonia.HadamardDiv(must(gorgonia.Exp(must(gorgonia.Sub(l, y)))), must(gorgonia.Exp(y))))
 		},
@@ -188,6 +201,9 @@ func TestLogSoftmaxAfterSoftmaxIsRefused(t *testing.T) {
 		"attention": func(g *enginetest.G, _, _, p, _ *gorgonia.Node) *gorgonia.Node {
 			return must(gorgonia.Mul(p, g.Param("values", 4, 2)))
 		},
+		"logarithm of a label's probability, not the output": func(_ *enginetest.G, _, y, p, _ *gorgonia.Node) *gorgonia.Node {
+			return must(gorgonia.Log(must(gorgonia.Sum(must(gorgonia.HadamardProd(y, p)), 1))))
+		},
 		"softmax in the denominator": func(_ *enginetest.G, _, y, p, _ *gorgonia.Node) *gorgonia.Node {
 			return must(gorgonia.HadamardDiv(y, p))
 		},
@@ -204,7 +220,11 @@ func TestLogSoftmaxAfterSoftmaxIsRefused(t *testing.T) {
 			x, y := g.In("x", 5), g.In("y", 4)
 			h := g.Do(gorgonia.Mul(x, g.Param("w", 5, 4)))
 			p := g.Do(gorgonia.SoftMax(h))
-			src, err := g.Done(p, g.Do(gorgonia.Sum(cost(g, x, y, p, g.Do(gorgonia.LogSoftMax(h))))))
+			output := p
+			if strings.Contains(name, "not the output") {
+				output = h
+			}
+			src, err := g.Done(output, g.Do(gorgonia.Sum(cost(g, x, y, p, g.Do(gorgonia.LogSoftMax(h))))))
 			if err != nil {
 				t.Fatal(err)
 			}

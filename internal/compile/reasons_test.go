@@ -143,7 +143,7 @@ var insteads = map[string]func(g *enginetest.G) node{
 		return g.Do(gorgonia.Mean(g.Do(gorgonia.Slice(h, nil, nil, gorgonia.S(0, 2))), 2))
 	},
 	"SoftMax": func(g *enginetest.G) node { return g.Do(gorgonia.Square(g.Do(gorgonia.SoftMax(hidden(g, 3))))) },
-	"slices that are the whole axis without an overlap, Reshape to an axis of parts, or an input for each part": func(g *enginetest.G) node {
+	"slices that are the whole axis without an overlap, Reshape to an axis of parts, an input for each part, or Sum of a product with a constant of zeros and ones": func(g *enginetest.G) node {
 		x := g.In("x", 600)
 		parts := []*gorgonia.Node{g.Do(gorgonia.Slice(x, nil, gorgonia.S(0, 300))), g.Do(gorgonia.Slice(x, nil, gorgonia.S(300, 600)))}
 		for i, p := range parts {
