@@ -41,7 +41,7 @@ var rooms = []room{
 	{"datasets", []string{"internal", "train"}},
 	{"tuner", []string{"internal", "accountant", "train"}},
 	{"bench/peers", []string{"cpu", "train", "models"}},                     // public packages alone
-	{"examples", []string{"accountant", "cpu", "train", "models", "tuner"}}, // what copies of them would import
+	{"examples", []string{"accountant", "cpu", "train", "models", "datasets", "tuner"}}, // what copies of them would import
 
 	{"cmd/internal/ui", nil},
 	{"cmd/internal/build", nil},

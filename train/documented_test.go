@@ -40,7 +40,7 @@ func TestDocumentedRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	for marker, file := range map[string]string{
-		"rule": "documented_test.go", "program": "../examples/regression/main.go", "layers": "../examples/attention/main.go",
+		"rule": "documented_test.go", "program": "../examples/regression/main.go", "layers": "../examples/language/main.go",
 	} {
 		source, _ := os.ReadFile(file) // none shows nothing
 		_, shown, _ := strings.Cut(string(text), "<!-- "+marker+" -->\n```go\n")

@@ -2,54 +2,53 @@ package main
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 
-	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/datasets"
 	"github.com/dptrain/dptrain/train"
 )
 
-// digits returns MNIST's images in 7 by 7 pixels from 0 to 1, the training set's with classes and noise beside them.
-func digits() (*train.Data, *train.Classification) {
+// digits returns MNIST's images in 7 by 7 pixels from 0 to 1, with their classes, one-hot, and noise.
+func digits() (*train.Data, *train.Measured) {
 	set := must(datasets.Open(context.Background(), "mnist", datasets.Options{}))
 	mean, std := float32(set.Normalisation.Mean[0]), float32(set.Normalisation.Std[0])
-	small := func(s datasets.Split) []float32 {
+	columns := func(s datasets.Split) *train.Data {
 		const cell = 28 / side
-		out := make([]float32, s.N*pixels)
+		x, y, z := make([]float32, s.N*pixels), make([]float32, s.N*classes), make([]float32, s.N*noise)
 		for i, v := range s.Samples {
-			out[i/28/cell*side+i%28/cell] += (v*std + mean) / (cell * cell)
+			x[i/28/cell*side+i%28/cell] += (v*std + mean) / (cell * cell)
 		}
-		return out
+		for i, class := range s.Labels {
+			y[i*classes+int(class)] = 1
+		}
+		for i := range z {
+			z[i] = float32(rand.NormFloat64())
+		}
+		return must(train.NewData(s.N, x, y, z))
 	}
-	return columns(small(set.Train), set.Train.Labels), must(train.NewClassification(small(set.Test), set.Test.Labels, classes))
+	return columns(set.Train), must(train.NewScored(columns(set.Test), train.MeasureFunc("accuracy by made digits", accuracy)))
 }
 
-// columns returns samples of an image, its class one-hot, and noise.
-func columns(images []float32, labels []int32) *train.Data {
-	y, z := make([]float32, len(labels)*classes), make([]float32, len(labels)*noise)
-	for i, class := range labels {
-		y[i*classes+int(class)] = 1
+// accuracy returns the share of real digits that have the class of the nearest of the first 1000 made ones.
+func accuracy(made []float32, labels train.Labels) float64 {
+	x, y, right := labels.Columns[0].Floats, labels.Columns[1].Floats, 0
+	for i := range labels.Samples {
+		nearest, least := 0, float32(math.Inf(1))
+		for j := range 1000 {
+			var d float32
+			for k, v := range made[j*pixels : (j+1)*pixels] {
+				d += (v - x[i*pixels+k]) * (v - x[i*pixels+k])
+			}
+			if d < least {
+				nearest, least = j, d
+			}
+		}
+		for k := range classes {
+			right += int(y[i*classes+k] * y[nearest*classes+k])
+		}
 	}
-	for i := range z {
-		z[i] = float32(rand.NormFloat64())
-	}
-	return must(train.NewData(len(labels), images, y, z))
-}
-
-// generate returns n digits made by a trained network.
-func generate(gan train.Model, trained train.Result, n int) *train.Data {
-	var values [][]float32
-	for _, p := range trained.Parameters {
-		values = append(values, p.Values)
-	}
-	labels := make([]int32, n)
-	for i := range labels {
-		labels[i] = int32(i % classes)
-	}
-	predictor := must(train.NewPredictor(cpu.New(cpu.Options{}), gan, values))
-	defer predictor.Close()
-	made := must(predictor.Predict(context.Background(), columns(make([]float32, n*pixels), labels))) // of no images
-	return must(train.NewClassification(made, labels, classes)).Data
+	return float64(right) / float64(labels.Samples)
 }
 
 func must[T any](v T, err error) T {

@@ -1,3 +1,3 @@
-// Command gan is an example to copy: a generator of small digits, trained by a rule of one's own. A classifier learns
-// from its digits alone.
+// Command gan is an example to copy: a generator of small digits, trained by a rule of one's own. Real digits are
+// classified by those that it made.
 package main
