@@ -51,6 +51,13 @@ func identityOf(p *compile.Program, arithmetic string, data *Data, s Settings, r
 		h.Write([]byte("rates"))
 		h.Write(factorBytes(rates))
 	}
+	if s.Optimizer.Rule != nil || len(s.Optimizer.Groups) > 0 { // which find parameters by their names
+		h.Write([]byte("names"))
+		for _, param := range p.Params {
+			sum := sha256.Sum256([]byte(param.Name))
+			h.Write(sum[:])
+		}
+	}
 	if s.From != nil {
 		sum := s.From.digest()
 		h.Write([]byte("from"))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/cpu"
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // runKey returns the key of a run's streams.
@@ -82,6 +83,39 @@ func TestRunsThatDifferDrawOtherNoise(t *testing.T) {
 	tripled := model()
 	tripled.Cost = gorgonia.Must(gorgonia.Mul(tripled.Cost, gorgonia.NewConstant(float32(3))))
 	check("three times the cost", runKey(t, tripled, data, settings()))
+}
+
+// Groups, and rules of one's own, find parameters by their names, of which a model's digest has none.
+func TestRunsOfOtherNamesDrawOtherNoise(t *testing.T) {
+	named := func(names ...string) Model {
+		g := gorgonia.NewGraph()
+		m := Model{Inputs: gorgonia.Nodes{
+			gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("x"), gorgonia.WithShape(4, 2)),
+			gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("y"), gorgonia.WithShape(4, 3)),
+		}}
+		left := m.Inputs[1]
+		for _, name := range names {
+			w := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName(name), gorgonia.WithShape(2, 3), gorgonia.WithInit(gorgonia.Zeroes()))
+			m.Parameters = append(m.Parameters, w)
+			left = gorgonia.Must(gorgonia.Square(gorgonia.Must(gorgonia.Sub(left, gorgonia.Must(gorgonia.Mul(m.Inputs[0], w))))))
+		}
+		m.Cost = gorgonia.Must(gorgonia.Sum(left))
+		return m
+	}
+	for name, c := range map[string]struct {
+		optimizer Optimizer
+		byName    bool
+	}{
+		"no groups": {SGD(0.1), false}, "a rule": {OptimizerOf(unnamed{0.9}, 0.1), true},
+		"groups": {Optimizer{Method: SGD(0.1).Method, LearningRate: 0.1, Groups: []ParameterGroup{{Parameters: []string{"v"}, LearningRate: 0.5}}}, true},
+	} {
+		s := settings()
+		s.Optimizer = c.optimizer
+		data := threeClouds(t, 60).Data
+		if other := runKey(t, named("v", "w"), data, s) != runKey(t, named("w", "v"), data, s); other != c.byName {
+			t.Errorf("%s: other noise: %v, want %v", name, other, c.byName)
+		}
+	}
 }
 
 // The careless loop: models with and without one sample, all other things and the key equal. Shared noise would cancel,

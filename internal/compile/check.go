@@ -149,7 +149,7 @@ func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 
 // checkSlices refuses slices that Gorgonia (v0.9.18) may have taken for others: of a slice's bounds it compares the
 // last eight bits. The first slice then stands for both, and nothing in the graph shows it. Where slices are the whole
-// axis without an overlap, none is lost.
+// axis without an overlap, none is lost, except one that overlapped them.
 func checkSlices(order []*gorgonia.Node) error {
 	type axis struct {
 		of    *gorgonia.Node
