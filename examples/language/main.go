@@ -16,13 +16,13 @@ import (
 
 const vocabulary, tokens, width = 2048, 32, 64
 
-var steps = flag.Int("steps", 1000, "steps of training")
+var steps = flag.Int("steps", 600, "steps of training")
 
 func main() {
 	flag.Parse()
 	data, test := reviews()
 	trainer := must(train.New(cpu.New(cpu.Options{}), must(network()), data, train.Settings{
-		Privacy:   train.Privacy{SamplingRate: 0.02, NoiseMultiplier: 0.6, ClippingNorm: 1, Steps: *steps, NominalSize: 25000},
+		Privacy:   train.Privacy{SamplingRate: 0.02, NoiseMultiplier: 0.7, ClippingNorm: 1, Steps: *steps, NominalSize: 25000},
 		Optimizer: train.Adam(0.003), Key: train.NewKey(),
 	}))
 	defer trainer.Close()
