@@ -40,8 +40,9 @@ var rooms = []room{
 	{"models", []string{"internal", "train"}},
 	{"datasets", []string{"internal", "train"}},
 	{"tuner", []string{"internal", "accountant", "train"}},
-	{"bench/peers", []string{"cpu", "train", "models"}},                     // public packages alone
-	{"examples", []string{"accountant", "cpu", "train", "models", "datasets", "tuner"}}, // what copies of them would import
+	{"bench/peers", []string{"cpu", "train", "models"}}, // public packages alone
+	// what copies of them would import
+	{"examples", []string{"accountant", "cpu", "train", "models", "datasets", "tuner"}},
 
 	{"cmd/internal/ui", nil},
 	{"cmd/internal/build", nil},

@@ -13,7 +13,8 @@ const unknown = 100
 
 // reviews returns the first words of IMDB's reviews, and of every 25th of its test set.
 func reviews() (*train.Data, *train.Measured) {
-	set := must(datasets.Open(context.Background(), "imdb", datasets.Options{TextLength: tokens + 2})) // [CLS] and [SEP] too
+	const beside = 2 // [CLS] and [SEP]
+	set := must(datasets.Open(context.Background(), "imdb", datasets.Options{TextLength: tokens + beside}))
 	return sequences(set.Train, 1), must(train.NewScored(sequences(set.Test, 25), train.MeasureFunc("accuracy of words", accuracy)))
 }
 
