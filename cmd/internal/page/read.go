@@ -3,13 +3,10 @@ package page
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 
@@ -19,43 +16,25 @@ import (
 // ErrNoRun reports a folder that isn't a run, or a run whose files can't be read.
 var ErrNoRun = errors.New("no run to report on")
 
-// maxText is the maximum size of a JSON or Markdown file for a page, in bytes. The description of a million columns
-// takes 100 MB.
-const maxText = 256 << 20
-
-// open opens a regular file of at most the given size below root. It follows no link: a link in released/ could lead to
-// a private file.
-func open(root *os.Root, name string, most int64) (*os.File, error) {
+// read returns the content of a regular file below root, or nil if there is none. It follows no link: a link in
+// released/ could lead to a private file.
+func read(root *os.Root, name string) ([]byte, error) {
 	// Lstat comes first: opening a pipe could wait for a writer forever.
-	info, err := root.Lstat(name)
-	if err != nil {
+	switch info, err := root.Lstat(name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
 		return nil, err
-	}
-	if !info.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%w: %s/%s isn't a regular file", ErrNoRun, root.Name(), name)
 	}
-	if info.Size() > most {
-		return nil, fmt.Errorf("%w: %s/%s has %d bytes; at most %d can be read", ErrNoRun, root.Name(), name, info.Size(), most)
-	}
-	return root.Open(name)
-}
-
-func readText(root *os.Root, name string, most int64) ([]byte, error) {
-	file, err := open(root, name, most)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, most))
+	return root.ReadFile(name)
 }
 
 // readJSON decodes a file into v. It returns false if there is no such file.
 func readJSON(root *os.Root, name string, v any) (found bool, err error) {
-	text, err := readText(root, name, maxText)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
+	text, err := read(root, name)
+	if text == nil || err != nil {
 		return false, err
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -108,24 +87,13 @@ func list(root *os.Root) ([]File, error) {
 		}
 		f := File{Name: e.Name()}
 		if e.Type().IsRegular() {
-			if err := f.read(root); err != nil {
+			content, err := read(root, f.Name)
+			if err != nil {
 				return nil, err
 			}
+			f.Size, f.SHA256 = int64(len(content)), fmt.Sprintf("%x", sha256.Sum256(content))
 		}
 		files = append(files, f)
 	}
 	return files, nil
-}
-
-// read fills in size and hash.
-func (f *File) read(root *os.Root) error {
-	file, err := open(root, f.Name, math.MaxInt64)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	hash := sha256.New()
-	f.Size, err = io.Copy(hash, file)
-	f.SHA256 = hex.EncodeToString(hash.Sum(nil))
-	return err
 }

@@ -1,9 +1,7 @@
 package page
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -102,22 +100,22 @@ func (r *Run) read(released *os.Root, dir string) error {
 	if _, err := readJSON(released, "hyperparameters.json", &r.Hyperparameters); err != nil {
 		return err
 	}
-	switch text, err := readText(released, "STATEMENT.md", maxText); {
-	case err == nil:
-		r.Statement = string(text)
-	case !errors.Is(err, fs.ErrNotExist):
+	statement, err := read(released, "STATEMENT.md")
+	if err != nil {
 		return err
 	}
+	r.Statement = string(statement)
 	if err := r.readParameters(released); err != nil {
 		return err
 	}
-	switch text, err := readText(released, release.CurveName+".csv", maxText); {
-	case err == nil:
-		if r.Curve, err = release.ParseCurve(text); err != nil {
+	curve, err := read(released, release.CurveName+".csv")
+	if err != nil {
+		return err
+	}
+	if curve != nil {
+		if r.Curve, err = release.ParseCurve(curve); err != nil {
 			return fmt.Errorf("%w: %s/%s.csv: %w", ErrNoRun, released.Name(), release.CurveName, err)
 		}
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
 	}
 	r.Files, err = list(released)
 	return err
@@ -139,11 +137,8 @@ func checkPrivacy(p release.Privacy) error {
 // readParameters takes the score and the number of parameters from the parameters' file.
 func (r *Run) readParameters(released *os.Root) error {
 	const name = "model.safetensors"
-	content, err := readText(released, name, math.MaxInt64)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	content, err := read(released, name)
+	if content == nil || err != nil {
 		return err
 	}
 	tensors, metadata, err := safetensors.Decode(content)
