@@ -4,15 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
-	"io"
-	"math"
 	"path/filepath"
 	"strings"
 
 	"github.com/nlpodyssey/gopickle/pytorch"
 	"github.com/nlpodyssey/gopickle/types"
+
+	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
 // resnet20Entry returns a ResNet-20 trained on CIFAR-100, which computes the features of the paper's experiments on
@@ -42,114 +41,90 @@ func resnet20Entry() *entry {
 	}
 }
 
-// Weights returns the named weights of a trained network in the safetensors format, and the path of their file. It
-// downloads a missing file, and verifies a checksum of the values, which doesn't depend on the file's format. The
-// tensors have torchvision's names. It returns the errors of [Open].
-func Weights(ctx context.Context, name string, o Options) (path string, contents []byte, err error) {
+// Weights returns the tensors of a trained network, which have torchvision's names, in the order of their file. It
+// downloads a missing file, and verifies a checksum of the values, which doesn't depend on the file's format. It
+// returns the errors of [Open].
+func Weights(ctx context.Context, name string, o Options) ([]safetensors.Tensor, error) {
 	e, err := lookup(weights(), name)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	path, contents, err = e.readWeights(ctx, o)
+	tensors, err := e.readWeights(ctx, o)
 	if err != nil {
-		return "", nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return path, contents, nil
+	return tensors, nil
 }
 
-func (e *entry) readWeights(ctx context.Context, o Options) (path string, contents []byte, err error) {
+func (e *entry) readWeights(ctx context.Context, o Options) (tensors []safetensors.Tensor, err error) {
 	store, err := e.store(o)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	file, err := store.open(ctx, e.files[0])
+	path, contents, err := store.readFile(ctx, e.files[0])
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	defer file.Close()
-	path = file.Name()
 	if filepath.Ext(path) == ".pt" {
-		contents, err = readTorch(path)
-	} else {
-		contents, err = io.ReadAll(file)
+		tensors, err = readTorch(path)
+	} else if tensors, _, err = safetensors.Decode(contents); err != nil {
+		err = invalidf("%v", err)
+	}
+	if err == nil {
+		err = checkValues(tensors, e.values)
 	}
 	if err != nil {
-		return "", nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := checkValues(contents, e.values); err != nil {
-		return "", nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return path, contents, nil
+	return tensors, nil
 }
 
-// checkValues checks the bytes after the header of a safetensors file against their checksum.
-func checkValues(contents []byte, want Checksum) error {
-	if len(contents) < 8 {
-		return invalidf("%d bytes are no safetensors file", len(contents))
-	}
-	header, rest := binary.LittleEndian.Uint64(contents), contents[8:]
-	if header > uint64(len(rest)) {
-		return invalidf("no safetensors file: its header would have %d bytes", header)
-	}
+// checkValues checks the values of tensors, as bytes one after the other, against their checksum.
+func checkValues(tensors []safetensors.Tensor, want Checksum) error {
 	hash := sha256.New()
-	hash.Write(rest[header:])
+	for _, t := range tensors {
+		_ = binary.Write(hash, binary.LittleEndian, t.Data) // a hash takes all
+	}
 	if sum := want.of(hash); sum != want {
 		return invalidf("the values of the tensors are others: their %s", want.differs(sum))
 	}
 	return nil
 }
 
-// readTorch reads a state that PyTorch saved, tensors of float32 by name, and returns it in the safetensors format,
-// which has numbers and no code. It drops a batch norm's unused number of batches.
+// readTorch reads a state that PyTorch saved, tensors of float32 by name. It drops a batch norm's unused number of
+// batches.
 //
 // PyTorch's format is Python's pickle, whose instructions can call anything in Python. There is no Python here, and
 // the library (github.com/nlpodyssey/gopickle) supports only tensors and containers. But it trusts the sizes in a file
 // and skips missing values, and readTorch assumes that each tensor is in row-major order. So call readTorch only for
 // files with a known checksum, and check its result by checkValues. The only such file has eight published digits of
 // its checksum: a file forged to match them can end the program, but can't change a weight.
-func readTorch(path string) (contents []byte, err error) {
+func readTorch(path string) (tensors []safetensors.Tensor, err error) {
 	defer func() {
 		if r := recover(); r != nil { // not supported by the library or by the code below
-			contents, err = nil, invalidf("%s: read PyTorch's format: %v", path, r)
+			tensors, err = nil, invalidf("read PyTorch's format: %v", r)
 		}
 	}()
 	loaded, err := pytorch.Load(path)
 	if err != nil {
-		return nil, invalidf("%s: read PyTorch's format: %v", path, err)
+		return nil, invalidf("read PyTorch's format: %v", err)
 	}
 	state, ok := loaded.(*types.OrderedDict)
 	if !ok {
-		return nil, invalidf("%s: holds a %T, want a model's state", path, loaded)
+		return nil, invalidf("holds a %T, want a model's state", loaded)
 	}
-	header, values := map[string]tensorHeader{}, []byte{}
 	for at := state.List.Front(); at != nil; at = at.Next() {
 		entry := at.Value.(*types.OrderedDictEntry)
 		name, isName := entry.Key.(string)
 		tensor, isTensor := entry.Value.(*pytorch.Tensor)
 		if !isName || !isTensor {
-			return nil, invalidf("%s: entry %v is a %T, want a tensor", path, entry.Key, entry.Value)
+			return nil, invalidf("entry %v is a %T, want a tensor", entry.Key, entry.Value)
 		}
 		if strings.HasSuffix(name, ".num_batches_tracked") {
 			continue
 		}
 		data := tensor.Source.(*pytorch.FloatStorage).Data[tensor.StorageOffset:][:product(tensor.Size)]
-		first := len(values)
-		for _, x := range data {
-			values = binary.LittleEndian.AppendUint32(values, math.Float32bits(x))
-		}
-		header[name] = tensorHeader{"F32", tensor.Size, [2]int{first, len(values)}}
+		tensors = append(tensors, safetensors.Tensor{Name: name, Shape: tensor.Size, Data: data})
 	}
-	text, err := json.Marshal(header)
-	if err != nil {
-		return nil, err
-	}
-	contents = binary.LittleEndian.AppendUint64(nil, uint64(len(text)))
-	return append(append(contents, text...), values...), nil
-}
-
-// tensorHeader is the header of one tensor in the safetensors format.
-type tensorHeader struct {
-	Type    string `json:"dtype"`
-	Shape   []int  `json:"shape"`
-	Offsets [2]int `json:"data_offsets"`
+	return tensors, nil
 }

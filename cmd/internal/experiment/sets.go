@@ -110,15 +110,11 @@ func loadFeatures(ctx context.Context, name, weights string, e train.Engine, f F
 
 // extractorOf loads the network that computes features by the named weights.
 func extractorOf(ctx context.Context, weights string, e train.Engine, o datasets.Options) (*features.Extractor, error) {
-	_, file, err := datasets.Weights(ctx, weights, o)
+	tensors, err := datasets.Weights(ctx, weights, o)
 	if err != nil {
 		return nil, err
 	}
-	var x *features.Extractor
-	tensors, err := features.ReadWeights(file)
-	if err == nil {
-		x, err = features.New(e, tensors)
-	}
+	x, err := features.New(e, features.WeightsOf(tensors))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", weights, err)
 	}

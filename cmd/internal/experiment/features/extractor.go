@@ -147,17 +147,13 @@ func (m Images) pieces(f func(from, to int, values []float32) error) error {
 // Weights is a trained network's tensors by their names in PyTorch's state.
 type Weights map[string]networks.Tensor
 
-// ReadWeights returns the weights in a safetensors file.
-func ReadWeights(file []byte) (Weights, error) {
-	tensors, _, err := safetensors.Decode(file)
-	if err != nil {
-		return nil, fmt.Errorf("read weights: %w", err)
-	}
+// WeightsOf returns the weights that tensors have.
+func WeightsOf(tensors []safetensors.Tensor) Weights {
 	w := Weights{}
 	for _, t := range tensors {
 		w[t.Name] = networks.Tensor{Shape: t.Shape, Values: t.Data}
 	}
-	return w, nil
+	return w
 }
 
 // sum hashes the weights, independently of their order.

@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/experiment/features"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/internal/networks"
+	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
 const pixels = 3 * 32 * 32
@@ -153,10 +154,11 @@ func realImages(t *testing.T, n int) []float32 {
 // The same holds for the public weights and images of CIFAR-10. (Measured: 5e-6, for features up to 9.)
 func TestFeaturesOfTheRealNetwork(t *testing.T) {
 	file := real(t, "resnet20", "resnet20-cifar100.safetensors")
-	w, err := features.ReadWeights(file)
+	tensors, _, err := safetensors.Decode(file)
 	if err != nil {
 		t.Fatal(err)
 	}
+	w := features.WeightsOf(tensors)
 	images := append(realImages(t, 20), randomImages(3, 2)...)
 	got, err := extractor(t, w).Of(t.Context(), inMemory(images), features.Options{Cache: t.TempDir()})
 	if err != nil {
