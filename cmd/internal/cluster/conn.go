@@ -11,7 +11,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nkeys"
 )
 
 var (
@@ -109,13 +108,9 @@ func (f File) options() ([]nats.Option, error) {
 		}
 		options = append(options, nats.Secure(config))
 	}
-	pair, err := nkeys.FromSeed([]byte(f.NKey))
+	pair, public, err := keys(f.NKey)
 	if err != nil {
-		return nil, errors.New("the cluster's file: nkey: no seed of an NKey, which begins with SU")
-	}
-	public, err := pair.PublicKey()
-	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the cluster's file: %w", err)
 	}
 	return append(options, nats.Nkey(public, pair.Sign)), nil
 }

@@ -79,7 +79,7 @@ func Embed(dir, address, name string) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := publicKey(s.File.NKey)
+	_, key, err := keys(s.File.NKey)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w; remove the file to get a new one", path, err)
 	}
@@ -123,7 +123,7 @@ func NewFile(url string) (f File, public string, err error) {
 	if f.NKey, err = newKey(); err != nil {
 		return File{}, "", err
 	}
-	public, err = publicKey(f.NKey)
+	_, public, err = keys(f.NKey)
 	return f, public, err
 }
 
@@ -137,12 +137,13 @@ func newKey() (string, error) {
 	return string(seed), err
 }
 
-func publicKey(seed string) (string, error) {
-	user, err := nkeys.FromSeed([]byte(seed))
-	if err != nil {
-		return "", errors.New("nkey: no seed of an NKey, which begins with SU")
+// keys returns the keys that follow from a seed.
+func keys(seed string) (pair nkeys.KeyPair, public string, err error) {
+	if pair, err = nkeys.FromSeed([]byte(seed)); err != nil {
+		return nil, "", errors.New("nkey: no seed of an NKey, which begins with SU")
 	}
-	return user.PublicKey()
+	public, err = pair.PublicKey()
+	return pair, public, err
 }
 
 // listenOn returns the host and the port to listen on: the port in the file before, unless address has another.

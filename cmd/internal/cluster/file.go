@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"os"
@@ -30,22 +29,14 @@ type File struct {
 // Format prints the server's address alone, whatever the verb: the key mustn't get into a message.
 func (f File) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "cluster at %s", f.URL) }
 
-// maxFile bounds a cluster's file, in bytes.
-const maxFile = 1 << 20
-
 // ReadFile reads a cluster's file. It refuses a file that others than its owner can read.
 func ReadFile(path string) (File, error) {
 	if err := guarded(path); err != nil {
 		return File{}, fmt.Errorf("the cluster's file: %w", err)
 	}
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return File{}, fmt.Errorf("the cluster's file: %w", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile))
-	if err != nil {
-		return File{}, err
 	}
 	out, err := ParseFile(text)
 	if err != nil {

@@ -99,12 +99,6 @@ func made[Config, Made any](ctx context.Context, c *Conn, failed *error, create 
 	return m
 }
 
-// laneConsumer returns the consumer that hands out a lane's jobs under leases. Lanes don't overlap, so each job has one
-// consumer, as a work queue demands.
-func (c *Conn) laneConsumer(ctx context.Context, lane string) (jetstream.Consumer, error) {
-	return c.consumer(ctx, jobsName, "lane-"+lane, jobSubject(lane, "*", "*"))
-}
-
 // consumer makes a durable consumer. It redelivers without end: workers may be killed any number of times.
 func (c *Conn) consumer(ctx context.Context, stream, name, subject string) (jetstream.Consumer, error) {
 	ctx, cancel := c.within(ctx)

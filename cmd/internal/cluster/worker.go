@@ -178,8 +178,8 @@ const (
 func (s *serving) fetch(ctx context.Context, lane string) ([]leased, error) {
 	consumer, ok := s.consumers[lane]
 	if !ok {
-		var err error
-		if consumer, err = s.conn.laneConsumer(ctx, lane); err != nil {
+		var err error // lanes don't overlap, so each job has one consumer, as a work queue demands
+		if consumer, err = s.conn.consumer(ctx, jobsName, "lane-"+lane, jobSubject(lane, "*", "*")); err != nil {
 			return nil, err
 		}
 		s.consumers[lane] = consumer
