@@ -224,24 +224,3 @@ func (b Bounds) drawn(mean, mode, method int) bool {
 	}
 	return false
 }
-
-// Modes returns the names of the accountings.
-func (b Bounds) Modes() []string {
-	var names []string
-	for _, m := range b.settings.Modes {
-		names = append(names, string(m))
-	}
-	return names
-}
-
-// Curve returns the subset rates of a panel and epsilon at each, for a method's name as in the CSV file: variant1,
-// variant2, baseline or base. It returns nil for a curve that the figure doesn't have.
-func (b Bounds) Curve(mean float64, mode, name string) (rates, epsilon []float64) {
-	i := slices.Index(b.settings.MeanRepetitions, mean)
-	m := slices.Index(b.settings.Modes, accountant.Mode(mode))
-	k := slices.IndexFunc(methods, func(m method) bool { return m.column == name })
-	if i < 0 || m < 0 || k < 0 {
-		return nil, nil
-	}
-	return slices.Clone(b.settings.SubsetRates), slices.Clone(b.epsilon[i][m][k])
-}

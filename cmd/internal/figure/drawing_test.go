@@ -11,6 +11,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/dptrain/dptrain/accountant"
 )
 
 func drawings(t *testing.T) []drawing {
@@ -44,7 +46,8 @@ func TestKeyExplainsEveryCurve(t *testing.T) {
 				for _, f := range d.key[1] {
 					if e.marker == c.marker && reflect.DeepEqual(f.stroke, c.stroke) {
 						count++
-						if _, y := b.Curve(b.settings.MeanRepetitions[i], strings.Fields(f.text)[0], methods[k].column); e.text != methods[k].name || !slices.Equal(c.y, y) {
+						m := slices.Index(b.settings.Modes, accountant.Mode(strings.Fields(f.text)[0]))
+						if y := b.epsilon[i][m][k]; e.text != methods[k].name || !slices.Equal(c.y, y) {
 							t.Errorf("%s by %s: %v, want %v", e.text, f.text, c.y, y)
 						}
 					}
