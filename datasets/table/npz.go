@@ -2,29 +2,14 @@ package table
 
 import (
 	"archive/zip"
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 )
 
-// npzRows reads the arrays of an archive side by side: row i is element i of the first axis of each.
-type npzRows struct {
-	arrays []npzArray
-	header []field
-	cells  []cell
-	n, at  int
-}
-
-type npzArray struct {
-	field
-	*npyArray // nil if it is skipped
-	closer    io.Closer
-}
-
 const maxArrays = 1 << 12
 
+// openNPZ opens the wanted arrays of an archive: row i is element i of the first axis of each.
 func openNPZ(file io.ReaderAt, size int64, wanted func(string) bool) (rows, error) {
 	archive, err := zip.NewReader(file, size)
 	if err != nil {
@@ -34,117 +19,81 @@ func openNPZ(file io.ReaderAt, size int64, wanted func(string) bool) (rows, erro
 	if len(archive.File) > maxArrays {
 		return nil, problemf("%d entries; an NPZ archive has up to %d", len(archive.File), maxArrays)
 	}
-	r := &npzRows{}
+	r := &columnRows{}
+	arrays := make([]*npyArray, len(archive.File)) // nil for those that are skipped
 	for i, entry := range archive.File {
 		name, ok := strings.CutSuffix(entry.Name, ".npy")
 		if !ok {
-			e := problemf("entry %d is no .npy array; save the arrays alone, by np.savez", i+1).citing("it is called %q", entry.Name)
-			return nil, errors.Join(e, r.close())
+			return nil, problemf("entry %d is no .npy array; save the arrays alone, by np.savez", i+1).citing("it is called %q", entry.Name)
 		}
-		a := npzArray{field: field{name: name, skipped: true}}
+		f := field{name: name}
 		if wanted(name) {
-			if err := a.open(entry); err != nil {
+			if arrays[i], err = f.openArray(entry); err != nil {
 				e := failed(err)
-				a.problem, a.cited, a.skipped = e.Problem, e.Private, true
+				f.problem, f.cited = e.Problem, e.Private
 			}
 		}
-		r.arrays = append(r.arrays, a)
+		r.header = append(r.header, f)
 	}
-	r.level()
-	for _, a := range r.arrays {
-		r.header = append(r.header, a.field)
+	r.n = level(arrays)
+	for i, a := range arrays {
+		if a != nil && a.length() == r.n {
+			r.columns = append(r.columns, a)
+		} else {
+			r.header[i].skipped = true
+			r.columns = append(r.columns, nil)
+		}
 	}
 	return r, nil
 }
 
-// open opens an array. An array that can't be read has a number of rows nevertheless, if its header says one.
-func (a *npzArray) open(entry *zip.File) error {
-	in, err := entry.Open()
+// openArray opens the array of a field. One that can't be read has a number of rows nevertheless, if its header says
+// one.
+func (f *field) openArray(entry *zip.File) (*npyArray, error) {
+	in, err := entry.Open() // no file, and so nothing to close
 	if err != nil {
-		return err
+		return nil, err
 	}
-	a.closer = in
-	array, err := newNPYArray(in, entry.UncompressedSize64)
-	if shape := array.npyHeader.shape; len(shape) > 0 {
-		a.rows = shape[0]
+	a, err := newNPYArray(in, entry.UncompressedSize64)
+	if len(a.shape) > 0 {
+		f.rows = a.length()
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if array.width == 0 || array.width > maxWidth {
-		return problemf("rows of no values, or of more than %d", maxWidth).citing("its shape is %v", array.npyHeader.shape)
+	if a.width == 0 || a.width > maxWidth {
+		return nil, problemf("rows of no values, or of more than %d", maxWidth).citing("its shape is %v", a.shape)
 	}
-	a.npyArray, a.skipped = array, false
-	if shape := array.npyHeader.shape[1:]; len(shape) > 0 {
-		a.field.shape = slices.Clone(shape)
+	if shape := a.shape[1:]; len(shape) > 0 {
+		f.shape = slices.Clone(shape)
 	}
-	return nil
+	return a, nil
 }
 
-// level sets the number of rows to that of the arrays that have the most bytes together, and skips arrays with another
-// one, such as the names of columns. It is for the caller to say whether that is an error.
-func (r *npzRows) level() {
+// level returns the number of rows of the arrays that have the most bytes together. Arrays with another one, such as
+// the names of columns, are skipped: it is for the caller to say whether that is an error.
+func level(arrays []*npyArray) (n int) {
 	bytes := map[int]int64{}
-	for _, a := range r.arrays {
-		if !a.skipped {
-			bytes[a.rows] += a.bytes()
-			if more := bytes[a.rows] - bytes[r.n]; more > 0 || more == 0 && a.rows > r.n {
-				r.n = a.rows
+	for _, a := range arrays {
+		if a != nil {
+			rows := a.length()
+			bytes[rows] += a.bytes()
+			if more := bytes[rows] - bytes[n]; more > 0 || more == 0 && rows > n {
+				n = rows
 			}
 		}
 	}
-	for i := range r.arrays {
-		r.arrays[i].skipped = r.arrays[i].skipped || r.arrays[i].rows != r.n
-	}
+	return n
 }
 
-func (r *npzRows) fields() []field { return r.header }
+func (a *npyArray) close() error { return nil }
 
-func (r *npzRows) where() string { return fmt.Sprintf("row %d", r.at) }
-
-func (r *npzRows) known() int { return r.n }
-
-func (r *npzRows) close() error {
-	for _, a := range r.arrays {
-		if a.closer != nil {
-			_ = a.closer.Close() // no file is closed, and the error was returned by a read already
-		}
+// end also compares the archive's checksum.
+func (a *npyArray) end() error {
+	var more [1]byte
+	n, err := io.ReadFull(a.in, more[:])
+	if n > 0 {
+		return problemf("it has more bytes than its shape takes").citing("its shape is %v", a.shape)
 	}
-	return nil
-}
-
-func (r *npzRows) next() ([]cell, error) {
-	if r.at == r.n {
-		return nil, r.end()
-	}
-	r.at++
-	r.cells = r.cells[:0]
-	for _, a := range r.arrays {
-		if a.skipped {
-			continue
-		}
-		var err error
-		if r.cells, err = a.next(r.cells); err != nil {
-			e := inColumn(err, a.name)
-			e.Row = r.where()
-			return nil, e
-		}
-	}
-	return r.cells, nil
-}
-
-// end returns io.EOF if each array ends where its shape does, with the archive's checksum.
-func (r *npzRows) end() error {
-	for _, a := range r.arrays {
-		if a.skipped {
-			continue
-		}
-		var more [1]byte
-		if n, err := io.ReadFull(a.in, more[:]); n > 0 {
-			return &Error{Column: a.name, Problem: "it has more bytes than its shape takes", Private: fmt.Sprintf("its shape is %v", a.npyHeader.shape)}
-		} else if !errors.Is(err, io.EOF) {
-			return inColumn(err, a.name)
-		}
-	}
-	return io.EOF
+	return err
 }

@@ -1,27 +1,17 @@
 package table
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math/big"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 )
-
-// parquetRows reads the columns of a flat schema side by side.
-type parquetRows struct {
-	columns []parquetColumn
-	header  []field
-	cells   []cell
-	n, at   int // rows of the file, and rows read
-}
 
 // openParquet opens the wanted columns.
 func openParquet(file io.ReaderAt, size int64, wanted func(string) bool) (_ rows, err error) {
@@ -35,93 +25,29 @@ func openParquet(file io.ReaderAt, size int64, wanted func(string) bool) (_ rows
 	if err != nil {
 		return nil, err
 	}
-	r := &parquetRows{n: int(opened.NumRows())}
+	r := &columnRows{n: int(opened.NumRows())}
 	unpacked := maxUnpacked(size)
 	for _, node := range opened.Root().Columns() {
-		c := parquetColumn{field: field{name: node.Name()}}
+		f, c := field{name: node.Name()}, &parquetColumn{}
 		if node.Leaf() && !node.Repeated() {
-			c.decode, c.problem = decoder(node.Type())
+			c.decode, f.problem = decoder(node.Type())
 		} else {
-			c.problem = "lists and groups; save it as columns of single values"
+			f.problem = "lists and groups; save it as columns of single values"
 		}
-		c.skipped = c.problem != "" || !wanted(c.name)
-		if !c.skipped {
-			taken, err := c.open(opened, file, node.Index())
-			if unpacked -= taken; err == nil && unpacked < 0 {
-				err = problemf("the file unpacks to more than %s, the most for a file of %s; if it is meant to, save it as CSV", megabytes(maxUnpacked(size)), megabytes(size))
-			}
-			if err != nil {
-				return nil, inColumn(err, c.name)
-			}
+		if f.skipped = f.problem != "" || !wanted(f.name); f.skipped {
+			r.header, r.columns = append(r.header, f), append(r.columns, nil)
+			continue
 		}
-		r.columns = append(r.columns, c)
-		r.header = append(r.header, c.field)
+		taken, err := c.open(opened, file, node.Index())
+		if unpacked -= taken; err == nil && unpacked < 0 {
+			err = problemf("the file unpacks to more than %s, the most for a file of %s; if it is meant to, save it as CSV", megabytes(maxUnpacked(size)), megabytes(size))
+		}
+		if err != nil {
+			return nil, inColumn(err, f.name)
+		}
+		r.header, r.columns = append(r.header, f), append(r.columns, c)
 	}
 	return r, nil
-}
-
-func (r *parquetRows) fields() []field { return r.header }
-func (r *parquetRows) where() string   { return fmt.Sprintf("row %d", r.at) }
-
-// known returns the number of rows, on which the footer, the row groups and the column chunks agree.
-func (r *parquetRows) known() int { return r.n }
-
-func (r *parquetRows) close() error {
-	var errs []error
-	for i := range r.columns {
-		c := &r.columns[i]
-		if c.skipped {
-			continue
-		}
-		if err := c.close(); err != nil {
-			errs = append(errs, inColumn(err, c.name))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (r *parquetRows) next() ([]cell, error) {
-	if r.at == r.n {
-		return nil, r.end()
-	}
-	r.at++
-	r.cells = r.cells[:0]
-	for i := range r.columns {
-		c := &r.columns[i]
-		if c.skipped {
-			continue
-		}
-		v, err := c.next()
-		if err != nil {
-			e := inColumn(err, c.name)
-			e.Row = r.where()
-			return nil, e
-		}
-		if v.IsNull() {
-			r.cells = append(r.cells, cell{})
-			continue
-		}
-		decoded := c.decode(v)
-		if !utf8.ValidString(decoded.text) { // JSON would merge different ones in a schema
-			decoded.kind = rawBytes
-		}
-		r.cells = append(r.cells, decoded)
-	}
-	return r.cells, nil
-}
-
-// end returns io.EOF if every column ends after the last row.
-func (r *parquetRows) end() error {
-	for i := range r.columns {
-		c := &r.columns[i]
-		if c.skipped {
-			continue
-		}
-		if _, err := c.next(); !errors.Is(err, io.EOF) {
-			return inColumn(err, c.name)
-		}
-	}
-	return io.EOF
 }
 
 // decoder returns a function that converts values of a type to cells, or the reason why there is none.

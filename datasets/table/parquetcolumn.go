@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
@@ -55,9 +56,8 @@ func openParquetFile(file io.ReaderAt, size int64) (*parquet.File, error) {
 	return opened, nil
 }
 
-// parquetColumn iterates over the values of a column, unless it is skipped.
+// parquetColumn iterates over the values of a column.
 type parquetColumn struct {
-	field
 	decode func(parquet.Value) cell
 	chunks []parquet.ColumnChunk // not open yet: one in each row group
 	empty  int                   // pages without bytes, which the library passes over with an error
@@ -144,16 +144,27 @@ func (c *parquetColumn) unpackedPages(file io.ReaderAt, size int64, meta *format
 	}
 }
 
-// next returns the value of the next row, or io.EOF after the last. The value's bytes are valid until the next call.
-func (c *parquetColumn) next() (parquet.Value, error) {
-	if len(c.values) == 0 {
-		if err := c.read(); err != nil {
-			return parquet.Value{}, err
-		}
+func (c *parquetColumn) next(out []cell) ([]cell, error) {
+	if err := c.end(); err != nil {
+		return nil, err
 	}
 	v := c.values[0]
 	c.values = c.values[1:]
-	return v, nil
+	if v.IsNull() {
+		return append(out, cell{}), nil
+	}
+	decoded := c.decode(v)
+	if !utf8.ValidString(decoded.text) { // JSON would merge different ones in a schema
+		decoded.kind = rawBytes
+	}
+	return append(out, decoded), nil
+}
+
+func (c *parquetColumn) end() error {
+	if len(c.values) > 0 {
+		return nil
+	}
+	return c.read()
 }
 
 // read fills values. A chunk must have as many values as it claims: with fewer or more, rows would be lost or shifted.
