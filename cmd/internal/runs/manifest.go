@@ -103,15 +103,8 @@ const (
 // ErrNoRun reports a folder that is no run's.
 var ErrNoRun = errors.New("no run")
 
-// readJSON reads a file of at most 64 MB into value and checks its version.
+// readJSON reads a file into value and checks its version.
 func readJSON(path string, value any) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() || info.Size() > 64<<20 {
-		return fmt.Errorf("%s: not a file of a run", path)
-	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err

@@ -229,10 +229,6 @@ func (r *Run) Dir() string { return r.dir }
 func (r *Run) private(name string) string { return filepath.Join(r.dir, privateName, name) }
 
 func (r *Run) takeLock() error {
-	// Opening a pipe would wait.
-	if info, err := os.Lstat(r.private(lockName)); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("lock the run in %s: its lock is no file", r.dir)
-	}
 	var err error
 	r.lock, err = Lock(r.private(lockName))
 	if errors.Is(err, context.DeadlineExceeded) {
