@@ -10,7 +10,7 @@ import (
 	"io"
 )
 
-// The names of MNIST's four files, without the suffix .gz.
+// The names of MNIST's four files in their order, without the suffix .gz.
 const (
 	trainImages = "train-images-idx3-ubyte"
 	trainLabels = "train-labels-idx1-ubyte"
@@ -32,26 +32,23 @@ func (d idxSet) normalisation() Normalisation {
 // images reads the four files from the store, which verifies them.
 func (d idxSet) images(ctx context.Context, s *store) (*RawSet, error) {
 	raw := &RawSet{Name: d.name, Normalisation: d.normalisation(), Edition: OK}
-	for _, part := range []struct {
-		images, labels string
-		to             *Images
-	}{{trainImages, trainLabels, &raw.Train}, {testImages, testLabels, &raw.Test}} {
-		lengths, pixels, err := s.readIDX(ctx, part.images, 3)
+	for part, to := range []*Images{&raw.Train, &raw.Test} {
+		lengths, pixels, err := s.readIDX(ctx, s.files[2*part], 3)
 		if err != nil {
 			return nil, err
 		}
-		_, labels, err := s.readIDX(ctx, part.labels, 1)
+		_, labels, err := s.readIDX(ctx, s.files[2*part+1], 1)
 		if err != nil {
 			return nil, err
 		}
 		shape := []int{1, lengths[1], lengths[2]}
-		*part.to = Images{N: lengths[0], Shape: shape, Classes: d.classes, Pixels: pixels, Labels: labels}
+		*to = Images{N: lengths[0], Shape: shape, Classes: d.classes, Pixels: pixels, Labels: labels}
 	}
 	return raw, nil
 }
 
-func (s *store) readIDX(ctx context.Context, name string, axes int) (lengths []int, values []byte, err error) {
-	path, contents, err := s.read(ctx, name)
+func (s *store) readIDX(ctx context.Context, f file, axes int) (lengths []int, values []byte, err error) {
+	path, contents, err := s.readFile(ctx, f)
 	if err != nil {
 		return nil, nil, err
 	}

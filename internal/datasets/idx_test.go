@@ -165,7 +165,11 @@ func tinyIDXEntry(t *testing.T, files map[string][]byte) (*entry, Options) {
 		t.Fatal(err)
 	}
 	writeFiles(t, dir, files)
-	for name, text := range files {
+	for _, name := range []string{trainImages, trainLabels, testImages, testLabels} {
+		if files[name] == nil {
+			name += ".gz"
+		}
+		text := files[name]
 		sum := sha256.Sum256(text)
 		e.files = append(e.files, file{name: name, sum: Checksum(sha256Prefix + hex.EncodeToString(sum[:]))})
 	}

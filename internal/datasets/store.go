@@ -149,16 +149,6 @@ func (s *store) where() (folder string, edition State, err error) {
 	return "", "", nil
 }
 
-// read returns the verified contents, and the path, of the set's file named name or name.gz.
-func (s *store) read(ctx context.Context, name string) (path string, contents []byte, err error) {
-	for _, f := range s.files {
-		if f.name == name || f.name == name+".gz" {
-			return s.readFile(ctx, f)
-		}
-	}
-	return "", nil, fmt.Errorf("no file %s in the list of the set", name)
-}
-
 // readFile returns the verified contents of f. It downloads f if it isn't here.
 func (s *store) readFile(ctx context.Context, f file) (path string, contents []byte, err error) {
 	opened, err := s.open(ctx, f)
