@@ -45,15 +45,7 @@ func ofImages(name string) (*entry, error) {
 }
 
 func (e *entry) openRaw(ctx context.Context, o Options) (*RawSet, error) {
-	store, err := e.store(o)
-	if err != nil {
-		return nil, err
-	}
-	raw, err := e.images(ctx, store)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", e.info.Name, err)
-	}
-	return raw, nil
+	return in(e, o, func(s *store) (*RawSet, error) { return e.images(ctx, s) })
 }
 
 // set normalises all images, and drops the raw ones to save memory.

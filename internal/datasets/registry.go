@@ -107,15 +107,19 @@ func (e *entry) open(ctx context.Context, o Options) (*Set, error) {
 		}
 		return raw.set(), nil
 	}
+	return in(e, o, func(s *store) (*Set, error) { return e.load(ctx, s) })
+}
+
+// in returns what use finds in an entry's store. Its errors name the entry.
+func in[T any](e *entry, o Options, use func(*store) (T, error)) (found T, err error) {
 	store, err := e.store(o)
 	if err != nil {
-		return nil, err
+		return found, err
 	}
-	set, err := e.load(ctx, store)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", e.info.Name, err)
+	if found, err = use(store); err != nil {
+		err = fmt.Errorf("%s: %w", e.info.Name, err)
 	}
-	return set, nil
+	return found, err
 }
 
 // Describe describes the named data set without looking for its files: Where and Edition are empty.
@@ -143,13 +147,13 @@ func (e *entry) describe() Info {
 func List(o Options) ([]Info, error) {
 	var infos []Info
 	for _, e := range everything() {
-		store, err := e.store(o)
+		info, err := in(e, o, func(s *store) (info Info, err error) {
+			info = e.describe()
+			info.Where, info.Edition, err = s.where()
+			return info, err
+		})
 		if err != nil {
 			return nil, err
-		}
-		info := e.describe()
-		if info.Where, info.Edition, err = store.where(); err != nil {
-			return nil, fmt.Errorf("%s: %w", info.Name, err)
 		}
 		infos = append(infos, info)
 	}
@@ -167,21 +171,20 @@ func Fetch(ctx context.Context, name string, o Options) error {
 }
 
 func (e *entry) fetch(ctx context.Context, o Options) error {
-	store, err := e.store(o)
-	if err != nil {
-		return err
-	}
-	for _, f := range e.files {
-		if store.unpacked(f) != "" {
-			continue
+	_, err := in(e, o, func(s *store) (any, error) {
+		for _, f := range e.files {
+			if s.unpacked(f) != "" {
+				continue
+			}
+			opened, err := s.open(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			opened.Close()
 		}
-		opened, err := store.open(ctx, f)
-		if err != nil {
-			return fmt.Errorf("%s: %w", e.info.Name, err)
-		}
-		opened.Close()
-	}
-	return nil
+		return nil, nil
+	})
+	return err
 }
 
 // State is the state of a file, or of a set's files.
@@ -228,20 +231,17 @@ func (e *entry) verifyFiles(ctx context.Context, o Options) ([]FileStatus, error
 		status, err := e.verify(ctx)
 		return []FileStatus{status}, err
 	}
-	store, err := e.store(o)
-	if err != nil {
-		return nil, err
-	}
-	var all []FileStatus
-	for _, f := range e.files {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+	return in(e, o, func(s *store) (all []FileStatus, err error) {
+		for _, f := range e.files {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			status, err := s.status(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, status)
 		}
-		status, err := store.status(ctx, f)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", e.info.Name, err)
-		}
-		all = append(all, status)
-	}
-	return all, nil
+		return all, nil
+	})
 }

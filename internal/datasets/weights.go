@@ -49,19 +49,11 @@ func Weights(ctx context.Context, name string, o Options) ([]safetensors.Tensor,
 	if err != nil {
 		return nil, err
 	}
-	tensors, err := e.readWeights(ctx, o)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return tensors, nil
+	return in(e, o, func(s *store) ([]safetensors.Tensor, error) { return s.readWeights(ctx) })
 }
 
-func (e *entry) readWeights(ctx context.Context, o Options) (tensors []safetensors.Tensor, err error) {
-	store, err := e.store(o)
-	if err != nil {
-		return nil, err
-	}
-	path, contents, err := store.readFile(ctx, e.files[0])
+func (s *store) readWeights(ctx context.Context) (tensors []safetensors.Tensor, err error) {
+	path, contents, err := s.readFile(ctx, s.files[0])
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +63,7 @@ func (e *entry) readWeights(ctx context.Context, o Options) (tensors []safetenso
 		err = invalidf("%v", err)
 	}
 	if err == nil {
-		err = checkValues(tensors, e.values)
+		err = checkValues(tensors, s.values)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

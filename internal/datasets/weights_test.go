@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/internal/safetensors"
 )
 
 // torchTensor is a tensor in a state of PyTorch.
@@ -186,7 +188,7 @@ func TestWeightsOfEitherFile(t *testing.T) {
 		o := options(t)
 		o.Dir = t.TempDir()
 		writeTree(t, filepath.Join(o.Dir, "net"), map[string]string{name: string(contents)})
-		got, err := e.readWeights(t.Context(), o)
+		got, err := in(e, o, func(s *store) ([]safetensors.Tensor, error) { return s.readWeights(t.Context()) })
 		if diff := cmp.Diff(got, tensors); err != nil || diff != "" {
 			t.Errorf("%s: %s, error %v", name, diff, err)
 		}
@@ -195,7 +197,7 @@ func TestWeightsOfEitherFile(t *testing.T) {
 	o := options(t)
 	o.Dir = t.TempDir()
 	writeTree(t, filepath.Join(o.Dir, "net"), map[string]string{"net.pt": string(published)})
-	_, err = e.readWeights(t.Context(), o)
+	_, err = in(e, o, func(s *store) ([]safetensors.Tensor, error) { return s.readWeights(t.Context()) })
 	checkError(t, err, ErrInvalid, "net.pt: the values of the tensors are others")
 }
 
