@@ -88,20 +88,15 @@ func Group(cmd *cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		return Unknown("command", args[0], CommandNames(cmd))
+		var names []string
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				names = append(names, c.Name())
+			}
+		}
+		return Unknown("command", args[0], names)
 	}
 	return cmd
-}
-
-// CommandNames returns the names of a command's subcommands.
-func CommandNames(cmd *cobra.Command) []string {
-	var names []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
-	}
-	return names
 }
 
 // Takes returns the check of a command that takes the given numbers of arguments, which what describes.
