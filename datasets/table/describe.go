@@ -187,20 +187,19 @@ func (s Summary) SuggestedMissing() (m Missing, ok bool) {
 
 // Outward returns bounds that hold all numbers, rounded outward to three digits of their distance.
 func (s Summary) Outward() [2]float64 {
-	exact := [2]float64{s.Low, s.High}
+	bounds := [2]float64{s.Low, s.High}
 	digits := 2 - math.Floor(math.Log10(s.High-s.Low))
 	if unit := math.Pow(10, -digits); unit > 0 && !math.IsInf(unit, 0) && digits < 300 {
-		bounds := [2]float64{s.Low, s.High}
 		for i, round := range []func(float64) float64{math.Floor, math.Ceil} {
 			// Parse a decimal text: a product such as 29*0.01 isn't the number that a person would write.
 			text := strconv.FormatFloat(round(bounds[i]/unit)*unit, 'f', max(0, int(digits)), 64)
 			bounds[i], _ = strconv.ParseFloat(text, 64)
 		}
-		if bounds[0] <= s.Low && bounds[1] >= s.High && (Range{bounds[0], bounds[1]}).valid() {
-			return bounds
+		if !(bounds[0] <= s.Low && bounds[1] >= s.High && (Range{bounds[0], bounds[1]}).valid()) {
+			return [2]float64{s.Low, s.High}
 		}
 	}
-	return exact
+	return bounds
 }
 
 // roundedScale rounds a divisor to three digits, and a shift to enough digits to make no difference: a column far from

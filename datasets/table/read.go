@@ -234,10 +234,7 @@ func (s *Schema) encoder(fields []field, use Use) (*encoder, error) {
 
 // lacking returns an error about all columns that a file lacks.
 func (s *Schema) lacking(has map[string]int, use Use, fields []field) error {
-	var names, lacks []string
-	for _, f := range fields {
-		names = append(names, f.name)
-	}
+	var lacks []string
 	for _, c := range append(slices.Clone(s.Columns), Column{Name: s.Label.Name}) {
 		if _, ok := has[c.Name]; !ok && (c.Name != s.Label.Name || use != Predicting) {
 			lacks = append(lacks, strconv.Quote(c.Name))
@@ -246,6 +243,7 @@ func (s *Schema) lacking(has map[string]int, use Use, fields []field) error {
 	if len(lacks) == 0 {
 		return nil
 	}
+	names := namesOf(fields)
 	return problemf("no column %s; the header must name it as the public test file does%s", listed(lacks), unheaded(names)).citing("its columns are %s", quotedNames(names))
 }
 

@@ -2,6 +2,7 @@ package table
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -123,9 +124,7 @@ func (s *summing) addText(v cell) {
 func (s *summing) summary(f field) Summary {
 	out := Summary{Name: f.name, Shape: f.shape, Missing: s.missing, Problem: f.problem}
 	if len(s.seen) <= MaxClasses {
-		for text := range s.seen {
-			out.Categories = append(out.Categories, text)
-		}
+		out.Categories = slices.Collect(maps.Keys(s.seen))
 		sortTexts(out.Categories)
 		for _, text := range out.Categories {
 			out.Counts = append(out.Counts, s.seen[text])
@@ -134,10 +133,7 @@ func (s *summing) summary(f field) Summary {
 	if s.texts > 0 && s.numbers > 0 {
 		out.Texts, out.Text = s.texts, s.text.excerpt()
 		if s.amounts() && len(s.words) <= maxWords {
-			for w := range s.words {
-				out.Words = append(out.Words, w)
-			}
-			slices.Sort(out.Words)
+			out.Words = slices.Sorted(maps.Keys(s.words))
 		}
 	}
 	if out.Numbers = s.numbers > 0 && !s.codes() && (s.texts == 0 || len(out.Words) > 0); out.Numbers {
@@ -211,18 +207,15 @@ func far(x float64, others []float64) bool {
 
 // sortTexts sorts by number if all texts are numbers, else as text.
 func sortTexts(texts []string) {
-	all := true
-	for _, text := range texts {
+	all := !slices.ContainsFunc(texts, func(text string) bool {
 		_, number := parse(text)
-		all = all && number
-	}
+		return !number
+	})
 	slices.SortFunc(texts, func(a, b string) int {
-		if all {
-			x, _ := parse(a)
-			y, _ := parse(b)
-			if c := cmp.Compare(x, y); c != 0 {
-				return c
-			}
+		x, _ := parse(a)
+		y, _ := parse(b)
+		if all && x != y {
+			return cmp.Compare(x, y)
 		}
 		return strings.Compare(a, b)
 	})
