@@ -199,8 +199,8 @@ func TestWrongFiles(t *testing.T) {
 		"Macintosh":     {put(t, "x.csv", "x,y\r1,a\r2,b\r"), "its lines end in carriage returns alone"},
 		"not packed":    {put(t, "x.csv.gz", "x,y\n1,2\n3,4\n5,6\n"), "it is damaged: gzip: invalid header"},
 		"cut short":     {put(t, "x.csv.gz", gzipped(t, "x,y\n"+strings.Repeat("1,2\n", 1000))[:40]), "the file is cut short"},
-		"not parquet":   {put(t, "x.parquet", "x,y\n1,2\n3,4\n5,6\n"), "it doesn't end like one"},
-		"short parquet": {put(t, "x.parquet", "PAR1"), "too short"},
+		"not parquet":   {put(t, "x.parquet", "x,y\n1,2\n3,4\n5,6\n"), "damaged or cut short"},
+		"short parquet": {put(t, "x.parquet", "PAR1"), "damaged or cut short"},
 		"not npz":       {put(t, "x.npz", "x,y\n"), "not an NPZ archive"},
 	} {
 		if _, _, err := read(t, c.path, o); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.path) {

@@ -124,9 +124,9 @@ func TestWrongParquet(t *testing.T) {
 		"date":      {parquetFile(t, 1, nested{}, nested{Y: true}), Options{Label: "y", Ignore: []string{"list", "raw"}}, "row 1, column day: a date or time; have it read as days since 1970-01-01 by --written day=date"},
 		"label":     {parquetFile(t, 1, nested{}), Options{Label: "list", Ignore: []string{"day"}}, "column list: lists and groups"},
 		"no column": {whole, Options{Label: "klass"}, `label: `},
-		"cut short": {whole[:len(whole)-1], Options{Label: "class"}, "it doesn't end like one"},
+		"cut short": {whole[:len(whole)-1], Options{Label: "class"}, "damaged or cut short"},
 		"footer":    {whole[:len(whole)-8] + "\xff\xff\xff\x7fPAR1", Options{Label: "class"}, "its footer is longer than the file"},
-		"garbage":   {"PAR1" + strings.Repeat("x", 40) + "\x20\x00\x00\x00PAR1", Options{Label: "class"}, "not a Parquet file, or a damaged one"},
+		"garbage":   {"PAR1" + strings.Repeat("x", 40) + "\x20\x00\x00\x00PAR1", Options{Label: "class"}, "not a Parquet file, or one that is damaged or cut short"},
 	} {
 		if _, _, err := read(t, put(t, "x.parquet", c.file), c.options); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s:\ngot  %v\nwant %s", name, err, c.want)

@@ -25,22 +25,13 @@ func recoverParquet(err *error) {
 // openParquetFile opens a file after a check of the footer's length, which parquet-go allocates. The row groups must
 // have as many rows as the file.
 func openParquetFile(file io.ReaderAt, size int64) (*parquet.File, error) {
-	var end [8]byte
-	if size < 12 {
-		return nil, problemf("not a Parquet file: it is too short")
-	}
-	if _, err := file.ReadAt(end[:], size-8); err != nil {
-		return nil, err
-	}
-	if string(end[4:]) != "PAR1" {
-		return nil, problemf("not a Parquet file, or one cut short: it doesn't end like one")
-	}
-	if int64(binary.LittleEndian.Uint32(end[:])) > size-12 {
+	var end [8]byte // the length, and PAR1
+	if _, err := file.ReadAt(end[:], size-8); err == nil && string(end[4:]) == "PAR1" && int64(binary.LittleEndian.Uint32(end[:])) > size-12 {
 		return nil, problemf("a damaged Parquet file: its footer is longer than the file")
 	}
 	opened, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
-		return nil, problemf("not a Parquet file, or a damaged one").citing("%v", err)
+		return nil, problemf("not a Parquet file, or one that is damaged or cut short").citing("%v", err)
 	}
 	n := opened.NumRows()
 	if n > math.MaxInt32 {
