@@ -121,41 +121,27 @@ type verified struct {
 	datasets.FileStatus
 }
 
-// runDataVerify verifies the named data sets, or without names those of which files are here.
+// runDataVerify verifies the named data sets, or without names those of which files are here. It prints the state of
+// every file, and returns an error for the first missing or damaged one.
 func runDataVerify(ctx context.Context, g *global, names ...string) error {
 	named := len(names) > 0
 	if !named {
 		names = datasets.AllNames()
 	}
-	all := []verified{}
+	files := []verified{}
 	for _, name := range names {
-		files, err := verify(ctx, name)
+		found, err := term.Await(ctx, "verifying "+name, func() ([]datasets.FileStatus, error) {
+			return datasets.Verify(ctx, name, datasets.Options{})
+		})
 		if err != nil {
 			return err
 		}
-		if named || slices.ContainsFunc(files, func(f verified) bool { return f.State != datasets.Missing }) {
-			all = append(all, files...)
+		if named || slices.ContainsFunc(found, func(f datasets.FileStatus) bool { return f.State != datasets.Missing }) {
+			for _, f := range found {
+				files = append(files, verified{name, f})
+			}
 		}
 	}
-	return reportVerified(g, all)
-}
-
-func verify(ctx context.Context, name string) ([]verified, error) {
-	files, err := term.Await(ctx, "verifying "+name, func() ([]datasets.FileStatus, error) {
-		return datasets.Verify(ctx, name, datasets.Options{})
-	})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]verified, len(files))
-	for i, f := range files {
-		out[i] = verified{name, f}
-	}
-	return out, nil
-}
-
-// reportVerified prints the state of every file, and returns an error for the first missing or damaged one.
-func reportVerified(g *global, files []verified) error {
 	err := g.Print(files, func(w io.Writer) {
 		var lines [][]string
 		for _, f := range files {

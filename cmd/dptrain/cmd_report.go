@@ -15,10 +15,8 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/term"
 )
 
-type reportOptions struct{ out string }
-
 func newReportCommand(g *global) *cobra.Command {
-	var opts reportOptions
+	var out string
 	cmd := &cobra.Command{
 		Use:   "report RUN...",
 		Short: "Make a web page about a run, or a comparison of several",
@@ -48,10 +46,10 @@ Older reports are replaced; other files are never.
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runReport(cmd.Context(), g, opts, flags.WithoutLedger(args))
+			return runReport(cmd.Context(), g, out, flags.WithoutLedger(args))
 		},
 	}
-	cmd.Flags().StringVar(&opts.out, "out", "", "`file` for the public page, ending in .html; of one run by default its report.html")
+	cmd.Flags().StringVar(&out, "out", "", "`file` for the public page, ending in .html; of one run by default its report.html")
 	return cmd
 }
 
@@ -68,8 +66,8 @@ type reported struct {
 	place   page.Place
 }
 
-func runReport(ctx context.Context, g *global, opts reportOptions, dirs []string) error {
-	r, err := term.Await(ctx, "reading the runs", func() (reported, error) { return readReported(opts, dirs) })
+func runReport(ctx context.Context, g *global, out string, dirs []string) error {
+	r, err := term.Await(ctx, "reading the runs", func() (reported, error) { return readReported(out, dirs) })
 	if err != nil {
 		return reportError(err)
 	}
@@ -98,7 +96,7 @@ func runReport(ctx context.Context, g *global, opts reportOptions, dirs []string
 }
 
 // readReported reads the runs, and finds out before any work whether the pages can be written.
-func readReported(opts reportOptions, dirs []string) (r reported, err error) {
+func readReported(out string, dirs []string) (r reported, err error) {
 	dirs = slices.Clone(dirs)
 	for i, dir := range dirs {
 		dir = flags.Store{}.Run(dir)
@@ -119,8 +117,8 @@ func readReported(opts reportOptions, dirs []string) (r reported, err error) {
 		r.runs, r.private = append(r.runs, run), append(r.private, private)
 	}
 	switch {
-	case opts.out != "":
-		r.place, err = page.PlaceAt(opts.out)
+	case out != "":
+		r.place, err = page.PlaceAt(out)
 	case len(dirs) > 1:
 		return r, term.Usagef("a report on %d runs has no place of its own; give a file by --out, such as runs.html", len(dirs))
 	default:
