@@ -59,14 +59,9 @@ func cifarEntry() *entry {
 		mirrors: []string{"https://www.cs.toronto.edu/~kriz/"},
 		images:  set.images,
 
-		normalisation: cifarNormalisation(),
+		// The constants of chenyaofo/pytorch-cifar-models, for networks that were trained on CIFAR-100.
+		normalisation: Normalisation{Mean: []float64{0.5070, 0.4865, 0.4409}, Std: []float64{0.2673, 0.2564, 0.2761}},
 	}
-}
-
-// cifarNormalisation returns the constants of chenyaofo/pytorch-cifar-models, which normalise images for networks that
-// were trained on CIFAR-100.
-func cifarNormalisation() Normalisation {
-	return Normalisation{Mean: []float64{0.5070, 0.4865, 0.4409}, Std: []float64{0.2673, 0.2564, 0.2761}}
 }
 
 func (d cifar) tree() *tree {
@@ -93,12 +88,7 @@ func (d cifar) images(ctx context.Context, s *store) (*RawSet, error) {
 
 // read reads all batches.
 func (d cifar) read(ctx context.Context, src *source) (*RawSet, error) {
-	raw := &RawSet{
-		Name:          "cifar-10",
-		Train:         newCIFARImages(5 * d.batch),
-		Test:          newCIFARImages(d.batch),
-		Normalisation: cifarNormalisation(),
-	}
+	raw := &RawSet{Train: newCIFARImages(5 * d.batch), Test: newCIFARImages(d.batch)}
 	missing := slices.Clone(cifarFiles)
 	err := src.each(ctx, func(member string, in io.Reader) error {
 		missing = slices.DeleteFunc(missing, func(name string) bool { return name == member })

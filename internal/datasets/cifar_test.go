@@ -50,6 +50,7 @@ func packed(name string, archive []byte, t *tree, files map[string]string) *entr
 		files: []file{{
 			name: name + ".tar.gz", size: int64(len(archive)), sum: Checksum(sha256Prefix + hex.EncodeToString(sum[:])), tree: t,
 		}},
+		normalisation: cifarEntry().normalisation,
 	}
 }
 

@@ -52,15 +52,9 @@ func glyphsEntry() *entry {
 				return nil, err
 			}
 			train, test := glyphsIn(content)
-			return &RawSet{
-				Name:          "glyphs",
-				Train:         train,
-				Test:          test,
-				Normalisation: glyphsNormalisation(),
-				Edition:       OK,
-			}, nil
+			return &RawSet{Train: train, Test: test, Edition: OK}, nil
 		},
-		normalisation: glyphsNormalisation(),
+		normalisation: Normalisation{Mean: []float64{glyphsMean}, Std: []float64{glyphsStd}},
 		verify: func(ctx context.Context) (FileStatus, error) {
 			status := FileStatus{Name: "images and labels as rendered here", State: OK, Want: glyphsSHA256}
 			content, err := renderGlyphs(ctx)
@@ -74,10 +68,6 @@ func glyphsEntry() *entry {
 			return status, nil
 		},
 	}
-}
-
-func glyphsNormalisation() Normalisation {
-	return Normalisation{Mean: []float64{glyphsMean}, Std: []float64{glyphsStd}}
 }
 
 // glyphs returns the content of the set as in its checksum: from the cache, where another process has left it, since

@@ -19,19 +19,11 @@ const (
 )
 
 // idxSet is a data set of grey images in MNIST's file format.
-type idxSet struct {
-	name      string
-	classes   int
-	mean, std float64 // of the normalisation; public constants, not statistics of private images
-}
-
-func (d idxSet) normalisation() Normalisation {
-	return Normalisation{Mean: []float64{d.mean}, Std: []float64{d.std}}
-}
+type idxSet struct{ classes int }
 
 // images reads the four files from the store, which verifies them.
 func (d idxSet) images(ctx context.Context, s *store) (*RawSet, error) {
-	raw := &RawSet{Name: d.name, Normalisation: d.normalisation(), Edition: OK}
+	raw := &RawSet{Edition: OK}
 	for part, to := range []*Images{&raw.Train, &raw.Test} {
 		lengths, pixels, err := s.readIDX(ctx, s.files[2*part], 3)
 		if err != nil {

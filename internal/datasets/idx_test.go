@@ -156,8 +156,7 @@ func writeFiles(t *testing.T, dir string, files map[string][]byte) {
 // tinyIDXEntry returns the data set of these files, and options for the folder that they are in.
 func tinyIDXEntry(t *testing.T, files map[string][]byte) (*entry, Options) {
 	t.Helper()
-	d := idxSet{name: "tiny", classes: 3, mean: 0, std: 0.5}
-	e := &entry{info: Info{Name: "tiny"}, images: d.images}
+	e := &entry{info: Info{Name: "tiny"}, images: idxSet{classes: 3}.images, normalisation: Normalisation{[]float64{0}, []float64{0.5}}}
 	o := options(t)
 	o.Dir = t.TempDir()
 	dir := filepath.Join(o.Dir, "tiny")

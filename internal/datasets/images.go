@@ -45,7 +45,13 @@ func ofImages(name string) (*entry, error) {
 }
 
 func (e *entry) openRaw(ctx context.Context, o Options) (*RawSet, error) {
-	return in(e, o, func(s *store) (*RawSet, error) { return e.images(ctx, s) })
+	return in(e, o, func(s *store) (*RawSet, error) {
+		raw, err := e.images(ctx, s)
+		if err == nil {
+			raw.Name, raw.Normalisation = e.info.Name, e.normalisation
+		}
+		return raw, err
+	})
 }
 
 // set normalises all images, and drops the raw ones to save memory.
