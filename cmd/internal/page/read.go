@@ -1,7 +1,6 @@
 package page
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -37,12 +36,7 @@ func readJSON(root *os.Root, name string, v any) (found bool, err error) {
 	if text == nil || err != nil {
 		return false, err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	err = decoder.Decode(v)
-	if err == nil && decoder.More() {
-		err = errors.New("more than one value")
-	}
-	if err != nil {
+	if err := json.Unmarshal(text, v); err != nil {
 		return false, fmt.Errorf("%w: %s/%s: %w", ErrNoRun, root.Name(), name, err)
 	}
 	return true, nil

@@ -45,8 +45,8 @@ func TestManifest(t *testing.T) {
 	}
 	for content, want := range map[string]string{
 		`{"version": 2}`:                     "version 2",
-		`{"version": 1}{}`:                   "more than one value",
-		`{"version": "one"`:                  "unexpected EOF",
+		`{"version": 1}{}`:                   "after top-level value",
+		`{"version": "one"`:                  "unexpected end",
 		`{"version": 1, "state": "stopped"}`: "is stopped; give the folder of a finished run",
 	} {
 		write(t, filepath.Join(dir, "run.json"), content)
