@@ -115,11 +115,7 @@ func (b *Board) Post(ctx context.Context, j Job) error {
 	b.mu.Lock()
 	b.out[j.ID] = j
 	b.mu.Unlock()
-	return b.patiently(ctx, func(ctx context.Context) error { return b.post(ctx, j) })
-}
-
-func (b *Board) patiently(ctx context.Context, do func(context.Context) error) error {
-	return b.conn.patiently(ctx, b.tell, do)
+	return b.conn.patiently(ctx, b.tell, func(ctx context.Context) error { return b.post(ctx, j) })
 }
 
 // post posts a job, unless the server has the job or a result of it. It replaces an earlier message of the job that
