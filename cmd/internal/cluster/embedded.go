@@ -63,10 +63,7 @@ func Embed(dir, address, name string) (_ *Server, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	host, port, err := listenOn(address, before)
-	if err != nil {
-		return nil, err
-	}
+	host, port := listenOn(address, before)
 	if checkURL("tls://"+net.JoinHostPort(reachable(host, name), "1")) != nil {
 		return nil, fmt.Errorf("--advertise: %q is no name or address of a machine; want such as node1 or 10.0.0.5, without a port", name)
 	}
@@ -147,20 +144,18 @@ func keys(seed string) (pair nkeys.KeyPair, public string, err error) {
 }
 
 // listenOn returns the host and the port to listen on: the port in the file before, unless address has another.
-func listenOn(address string, before File) (host string, port int, err error) {
+func listenOn(address string, before File) (host string, port int) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
-		host, text = address, "0"
+		host = address
 	}
-	if port, err = strconv.Atoi(text); text != "" && (err != nil || port < 0 || port > 65535) {
-		return "", 0, fmt.Errorf("listen on %q: want an address such as 127.0.0.1:4222 or :4222", address)
-	}
+	port, _ = strconv.Atoi(text) // which execution.CheckListen has seen
 	if port == 0 && before.URL != "" {
 		if _, text, err := net.SplitHostPort(before.URL[len("tls://"):]); err == nil {
 			port, _ = strconv.Atoi(text) // 0 is any
 		}
 	}
-	return cmp.Or(host, "0.0.0.0"), cmp.Or(port, server.RANDOM_PORT), nil
+	return cmp.Or(host, "0.0.0.0"), cmp.Or(port, server.RANDOM_PORT)
 }
 
 // reachable returns the name by which other machines reach a server that listens on host.
