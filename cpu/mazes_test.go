@@ -54,7 +54,7 @@ func TestMazes(t *testing.T) {
 }
 
 // others are refusals without a type.
-var others = []string{"depend on any parameter", "isn't a sum over", "where a softmax may be meant", "doesn't fit into the"}
+var others = []string{"depend on any parameter", "isn't a sum over", "where a softmax may be meant", "where its logarithm may be meant", "doesn't fit into the"}
 
 // maze is a random graph of values of random shapes. Its lengths are small, so that many of them equal the batch's or
 // multiples of it, and its operations include those that mix samples, which the compiler must refuse.
