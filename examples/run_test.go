@@ -66,6 +66,7 @@ func TestExamples(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, stderr.String())
 			}
+			t.Logf("%s", out)
 			parts := said.FindSubmatch(out)
 			if parts == nil {
 				t.Fatalf("it says %q", out)

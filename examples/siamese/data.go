@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// digits returns pairs of MNIST's images, half of which show the same digit twice.
+// digits returns pairs of MNIST's images, about half of which show the same digit twice.
 func digits() (*train.Data, *train.Measured) {
 	set := must(datasets.Open(context.Background(), "mnist", datasets.Options{}))
 	return pairs(set.Train), must(train.NewScored(pairs(set.Test), train.MeasureFunc("accuracy of pairs", accuracy)))
