@@ -130,7 +130,7 @@ func TestLogSoftmaxAfterSoftmaxIsRefused(t *testing.T) {
 	must := gorgonia.Must
 	type costs = map[string]func(g *enginetest.G, x, y, p, l *gorgonia.Node) *gorgonia.Node
 	refused := costs{
-		"cross-entropy": func(_ *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
+		"cross-entropy, not the output": func(_ *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
 			return must(gorgonia.Neg(must(gorgonia.HadamardProd(y, l))))
 		},
 		"weighed by class": func(g *enginetest.G, _, y, _, l *gorgonia.Node) *gorgonia.Node {
