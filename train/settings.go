@@ -149,7 +149,7 @@ func checkInitial(initial [][]float32, p *compile.Program) error {
 			return &SettingError{fmt.Sprintf("size of initial parameter %q", param.Name), len(initial[i]), fmt.Sprint(param.Size)}
 		}
 		for _, v := range initial[i] {
-			if v-v != 0 {
+			if !finite(float64(v)) {
 				return &SettingError{fmt.Sprintf("initial parameter %q", param.Name), v, "finite numbers"}
 			}
 		}

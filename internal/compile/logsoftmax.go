@@ -17,10 +17,12 @@ import (
 // In the same way, LogSoftMax of what a SoftMax was taken of before is that softmax. So a softmax must not be used as
 // logarithms are, see [asLogarithm].
 func checkLogSoftmax(src Source, order []*gorgonia.Node) error {
-	users := map[*gorgonia.Node][]*gorgonia.Node{}
+	users, trained := map[*gorgonia.Node][]*gorgonia.Node{}, map[*gorgonia.Node]bool{}
 	for _, n := range order {
+		trained[n] = slices.Contains(src.Params, n)
 		for _, c := range graph.Children(n) {
 			users[c] = append(users[c], n)
+			trained[n] = trained[n] || trained[c] && !isSize(n)
 		}
 	}
 	for _, n := range order {
@@ -28,7 +30,7 @@ func checkLogSoftmax(src Source, order []*gorgonia.Node) error {
 			continue
 		}
 		if !isLogSoftmax(n) {
-			if asLogarithm(n, src, order) {
+			if asLogarithm(n, src, order, trained) {
 				return fmt.Errorf("node %q is a softmax where its logarithm may be meant: LogSoftMax of what a SoftMax was taken of before is, to Gorgonia, that SoftMax; take LogSoftMax first and alone, and Exp of it for the softmax", graph.Label(n))
 			}
 			continue
@@ -36,7 +38,7 @@ func checkLogSoftmax(src Source, order []*gorgonia.Node) error {
 		var use *gorgonia.Node
 		for _, u := range users[n] {
 			switch {
-			case isExp(u), graph.Kind(u.Op()) == "sizeOp", evident(u, n, graph.SoftmaxAxis(n), users):
+			case isExp(u), isSize(u), evident(u, n, graph.SoftmaxAxis(n), users):
 			case use != nil || !weighed(u, n, users):
 				return fmt.Errorf("node %q takes a log softmax where a softmax may be meant: Gorgonia turns the one into the other when Log is taken of it, as BinaryXent does; use LogSoftMax for the logarithm, multiplied once, by the sum of all weights, and Exp of it for the softmax", graph.Label(u))
 			default:
@@ -51,6 +53,11 @@ func isSoftmax(n *gorgonia.Node) bool {
 	return n.Op() != nil && graph.Kind(n.Op()) == "softmaxOp"
 }
 
+// isSize reports whether n is a length, of a broadcast, which depends on no value.
+func isSize(n *gorgonia.Node) bool {
+	return n.Op() != nil && graph.Kind(n.Op()) == "sizeOp"
+}
+
 func isLogSoftmax(n *gorgonia.Node) bool {
 	return isSoftmax(n) && graph.FieldsOf(n.Op()).Bool("isLog")
 }
@@ -63,15 +70,13 @@ func isExp(n *gorgonia.Node) bool {
 // products of s with weights that nothing trains, as a cross-entropy, that depend on s, as a focal loss or an entropy,
 // or that are another softmax. If s is the output too, one such product is enough. Attention and mixtures are no such
 // uses: what a softmax weighs there is trained.
-func asLogarithm(s *gorgonia.Node, src Source, order []*gorgonia.Node) bool {
-	reads, trained := map[*gorgonia.Node]bool{s: true}, map[*gorgonia.Node]bool{}
-	linear := map[*gorgonia.Node]bool{s: true}
+func asLogarithm(s *gorgonia.Node, src Source, order []*gorgonia.Node, trained map[*gorgonia.Node]bool) bool {
+	reads, linear := map[*gorgonia.Node]bool{}, map[*gorgonia.Node]bool{s: true}
 	for _, n := range order {
-		below := graph.Children(n)
-		if n.Op() != nil && graph.Kind(n.Op()) == "sizeOp" { // a length, of a broadcast
+		if isSize(n) {
 			continue
 		}
-		trained[n] = slices.Contains(src.Params, n) || slices.ContainsFunc(below, func(c *gorgonia.Node) bool { return trained[c] })
+		below := graph.Children(n)
 		reads[n] = n == s || slices.ContainsFunc(below, func(c *gorgonia.Node) bool { return reads[c] })
 		if !slices.ContainsFunc(below, func(c *gorgonia.Node) bool { return linear[c] }) {
 			continue
@@ -154,7 +159,7 @@ func evident(n, l *gorgonia.Node, axis int, users map[*gorgonia.Node][]*gorgonia
 		return false
 	}
 	return !slices.ContainsFunc(users[n], func(u *gorgonia.Node) bool {
-		return graph.Kind(u.Op()) != "sizeOp" && !evident(u, l, axis, users)
+		return !isSize(u) && !evident(u, l, axis, users)
 	})
 }
 
@@ -177,7 +182,7 @@ func dependsOn(n, l *gorgonia.Node, seen map[*gorgonia.Node]bool) bool {
 		return false
 	}
 	seen[n] = true
-	if graph.Kind(n.Op()) == "sizeOp" {
+	if isSize(n) {
 		return false
 	}
 	return !(isExp(n) && graph.Children(n)[0] == l) && slices.ContainsFunc(graph.Children(n), func(c *gorgonia.Node) bool { return dependsOn(c, l, seen) })

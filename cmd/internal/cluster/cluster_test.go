@@ -25,11 +25,11 @@ func until(t testing.TB, what string, so func() bool) {
 	}
 }
 
-// quiet and unseen are what is told by boards and connections whose news no test awaits.
+// quiet and unseen discard what boards and connections tell.
 func quiet(string) {}
 func unseen(error) {}
 
-// quietly returns a worker that tells nothing of what the test doesn't await.
+// quietly returns w with functions that discard what it tells, unless the test gave its own.
 func quietly(w Worker) Worker {
 	w.Tell = quiet
 	if w.Working == nil {
