@@ -25,7 +25,7 @@ type Release struct {
 	Privacy         Privacy
 	NoPublicRows    bool       // no public samples were used
 	Curve           *Curve     // nil for none
-	MadeBy          build.Info // [Dir.WriteRelease] sets it to the running program
+	MadeBy          build.Info // [Release.Files] sets it to the running program
 }
 
 // Hyperparameters are the hyperparameters of the run that made the released parameters.
@@ -116,21 +116,34 @@ func (p Privacy) Of(h Hyperparameters) Privacy {
 
 // Write writes the files of released/ into a folder.
 func (r Release) Write(dir string) error {
+	files, err := r.Files()
+	if err != nil {
+		return err
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			return fmt.Errorf("write what is released: %w", err)
+		}
+	}
+	return nil
+}
+
+// Files returns the files of released/, by their names.
+func (r Release) Files() (map[string][]byte, error) {
 	r.Privacy = r.Privacy.Warned()
 	r.MadeBy = build.Current()
 	metadata := map[string]string{"activation": r.Model.Activation.String(), "dataset": r.Model.Dataset, "model": r.Model.Network}
 	if r.Score.Metric != "" {
 		metadata[r.Score.Key()] = strconv.FormatFloat(r.Score.Value, 'g', -1, 64)
 	}
-	model, err := r.Model.Files(released.Tensors(r.Parameters), metadata)
+	files, err := r.Model.Files(released.Tensors(r.Parameters), metadata)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	hyperparameters, err := released.Indented(r.Hyperparameters)
-	if err != nil {
-		return fmt.Errorf("encode hyperparameters: %w", err)
+	if files["hyperparameters.json"], err = released.Indented(r.Hyperparameters); err != nil {
+		return nil, fmt.Errorf("encode hyperparameters: %w", err)
 	}
-	privacy, err := released.Indented(guarantee{
+	files["privacy.json"], err = released.Indented(guarantee{
 		Holds:          !r.Privacy.Insecure,
 		Meaningful:     len(r.Privacy.Warnings) == 0,
 		Neighbours:     r.Privacy.neighbours(),
@@ -142,30 +155,14 @@ func (r Release) Write(dir string) error {
 		MadeBy:         r.MadeBy,
 	})
 	if err != nil {
-		return fmt.Errorf("encode privacy: %w", err)
+		return nil, fmt.Errorf("encode privacy: %w", err)
 	}
-	statement, err := r.Statement()
-	if err != nil {
-		return err
+	if files["STATEMENT.md"], err = r.Statement(); err != nil || r.Curve == nil {
+		return files, err
 	}
-	files := map[string][]byte{}
-	if r.Curve != nil {
-		if files, err = r.Curve.files(r.Score.Metric); err != nil {
-			return err
-		}
-	}
-	maps.Copy(files, model)
-	maps.Copy(files, map[string][]byte{
-		"hyperparameters.json": hyperparameters,
-		"privacy.json":         privacy,
-		"STATEMENT.md":         statement,
-	})
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
-			return fmt.Errorf("write what is released: %w", err)
-		}
-	}
-	return nil
+	curve, err := r.Curve.files(r.Score.Metric)
+	maps.Copy(files, curve)
+	return files, err
 }
 
 //go:embed statement.md.tmpl

@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
-	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
@@ -153,32 +152,12 @@ func failureOf(err error) string {
 
 // pack adds the outcome of a run that gave a model.
 func (r *Result) pack(o experiment.Outcome) (err error) {
-	if r.Released, err = pack(o.Release); err != nil {
+	if r.Released, err = o.Release.Files(); err != nil {
 		return err
 	}
 	r.Score = o.Release.Score
 	r.Private, err = o.PrivateJSON()
 	return err
-}
-
-// pack returns the files of a release, by their slash-separated names.
-func pack(r release.Release) (files map[string][]byte, err error) {
-	dir, err := os.MkdirTemp("", "dptrain-") // with mode 0700
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := r.Write(dir); err != nil {
-		return nil, err
-	}
-	files = map[string][]byte{}
-	in := os.DirFS(dir)
-	return files, fs.WalkDir(in, ".", func(name string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			files[name], err = fs.ReadFile(in, name)
-		}
-		return err
-	})
 }
 
 // OfWorker reports whether an error is the worker's own fault, such as a full disk, and not its job's.
