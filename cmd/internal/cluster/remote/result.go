@@ -14,13 +14,13 @@ import (
 	"github.com/dptrain/dptrain/internal/strict"
 )
 
-// Result is what came of a job.
+// Result is what came of a job. Machines send it as JSON, which has bytes in base64.
 type Result struct {
 	Run      string // the job's
 	Failure  string // why it gave no model; empty if it gave one
 	Machine  string // the worker's: engine, processor, cores
 	Identity string // the run's: see [experiment.Plan.Identity]; private
-	Unread   error  // why all but Run couldn't be read; nil if it could
+	Unread   error  `json:"-"` // why all but Run couldn't be read; nil if it could
 
 	// For a run that gave a model.
 	Score    release.Score
@@ -35,43 +35,22 @@ const (
 	maxFiles  = 100     // in released/
 )
 
-// wireResult is a result's encoding. JSON has bytes in base64.
-type wireResult struct {
-	Run      string            `json:"run"`
-	Failure  string            `json:"failure,omitempty"`
-	Machine  string            `json:"machine"`
-	Identity string            `json:"identity"`
-	Metric   string            `json:"metric,omitempty"`
-	Score    float64           `json:"score"`
-	Released map[string][]byte `json:"released,omitempty"`
-	Private  []byte            `json:"private,omitempty"`
-	Trials   []byte            `json:"trials,omitempty"`
-}
-
 // Marshal encodes a result that passes Check.
 func (r Result) Marshal() ([]byte, error) {
 	if err := r.Check(); err != nil {
 		return nil, fmt.Errorf("encode a result: %w", err)
 	}
-	return json.Marshal(wireResult{
-		r.Run, r.Failure, r.Machine, r.Identity, string(r.Score.Metric), r.Score.Value,
-		r.Released, r.Private, r.Trials,
-	})
+	return json.Marshal(r)
 }
 
 // UnmarshalResult decodes a result. It takes nothing that Marshal doesn't write.
-func UnmarshalResult(text []byte) (Result, error) {
+func UnmarshalResult(text []byte) (r Result, err error) {
 	const most = maxResult/3*4 + 1<<20 // base64, and the rest
 	if len(text) > most {
 		return Result{}, fmt.Errorf("decode a result: %d bytes; at most %d are read", len(text), most)
 	}
-	var w wireResult
-	if err := strict.Decode(text, &w); err != nil {
+	if err := strict.Decode(text, &r); err != nil {
 		return Result{}, fmt.Errorf("decode a result: %w", err)
-	}
-	r := Result{
-		Run: w.Run, Failure: w.Failure, Machine: w.Machine, Identity: w.Identity, Score: release.ScoreOf(w.Metric, w.Score),
-		Released: w.Released, Private: w.Private, Trials: w.Trials,
 	}
 	again, err := r.Marshal()
 	if err == nil && !bytes.Equal(again, text) {
