@@ -2,6 +2,7 @@ package release
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -11,33 +12,19 @@ func Up(epsilon float64) string { return RoundUp(epsilon, 4) }
 
 // RoundUp prints v >= 0 with up to the given number of decimals. The printed number is at least v and exceeds it by
 // less than one unit of the last decimal. So a printed guarantee is never better than the computed one, and a printed
-// noise multiplier is never too small. RoundUp works on decimal digits, because v times a power of ten would itself be
-// rounded, perhaps down.
+// noise multiplier is never too small. RoundUp adds the unit to an exact fraction, because v times a power of ten would
+// itself be rounded, perhaps down.
 func RoundUp(v float64, decimals int) string {
 	text := strconv.FormatFloat(v, 'f', decimals, 64)
 	if read, _ := strconv.ParseFloat(text, 64); read < v {
-		text = next(text)
+		printed, _ := new(big.Rat).SetString(text)
+		unit := big.NewRat(1, int64(math.Pow10(decimals)))
+		text = unit.Add(unit, printed).FloatString(decimals)
 	}
 	if strings.Contains(text, ".") {
 		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 	}
 	return text
-}
-
-// next adds one unit of the last digit.
-func next(decimal string) string {
-	digits := []byte(decimal)
-	for i := len(digits) - 1; i >= 0; i-- {
-		switch digits[i] {
-		case '.':
-		case '9':
-			digits[i] = '0'
-		default:
-			digits[i]++
-			return string(digits)
-		}
-	}
-	return "1" + string(digits)
 }
 
 // Grouped prints a count with commas between thousands.
