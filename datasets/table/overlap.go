@@ -126,23 +126,18 @@ func (s *Schema) hashes(rows *Samples, seed maphash.Seed) []uint64 {
 	out := make([]uint64, rows.N)
 	var h maphash.Hash
 	h.SetSeed(seed)
-	var word [4]byte
-	write := func(v uint32) {
-		word = [4]byte{byte(v), byte(v >> 8), byte(v >> 16), byte(v >> 24)}
-		h.Write(word[:])
-	}
 	for i := range out {
 		h.Reset()
 		for _, v := range rows.Values[i*width : (i+1)*width] {
-			write(math.Float32bits(v + 0)) // minus zero is zero
+			maphash.WriteComparable(&h, v) // minus zero is zero
 		}
 		if rows.Texts != nil {
 			h.Write(rows.Texts[i])
 		}
 		if s.Label.Task == Regression {
-			write(math.Float32bits(s.Label.clipped(rows.Numbers[i]) + 0))
+			maphash.WriteComparable(&h, s.Label.clipped(rows.Numbers[i]))
 		} else {
-			write(uint32(rows.Classes[i]))
+			maphash.WriteComparable(&h, rows.Classes[i])
 		}
 		out[i] = h.Sum64()
 	}
