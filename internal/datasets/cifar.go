@@ -110,7 +110,7 @@ func (d cifar) read(ctx context.Context, src *source) (*RawSet, error) {
 
 func newCIFARImages(n int) Images {
 	return Images{
-		N: n, Shape: []int{3, cifarSide, cifarSide}, Classes: cifarClasses,
+		N: n, Shape: []int{3, cifarSide, cifarSide},
 		Pixels: make([]byte, n*cifarImage),
 		Labels: make([]byte, n),
 	}

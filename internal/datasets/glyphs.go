@@ -95,7 +95,7 @@ func glyphsIn(content []byte) (train, test Images) {
 		return piece
 	}
 	split := func(n int) Images {
-		return Images{N: n, Shape: []int{1, glyphsSide, glyphsSide}, Classes: 10, Pixels: next(n * glyphsSize), Labels: next(n)}
+		return Images{N: n, Shape: []int{1, glyphsSide, glyphsSide}, Pixels: next(n * glyphsSize), Labels: next(n)}
 	}
 	return split(glyphsTrain), split(glyphsTest)
 }

@@ -18,11 +18,8 @@ const (
 	testLabels  = "t10k-labels-idx1-ubyte"
 )
 
-// idxSet is a data set of grey images in MNIST's file format.
-type idxSet struct{ classes int }
-
-// images reads the four files from the store, which verifies them.
-func (d idxSet) images(ctx context.Context, s *store) (*RawSet, error) {
+// idxImages reads the four files of a set in MNIST's file format from the store, which verifies them.
+func idxImages(ctx context.Context, s *store) (*RawSet, error) {
 	raw := &RawSet{Edition: OK}
 	for part, to := range []*Images{&raw.Train, &raw.Test} {
 		lengths, pixels, err := s.readIDX(ctx, s.files[2*part], 3)
@@ -34,7 +31,7 @@ func (d idxSet) images(ctx context.Context, s *store) (*RawSet, error) {
 			return nil, err
 		}
 		shape := []int{1, lengths[1], lengths[2]}
-		*to = Images{N: lengths[0], Shape: shape, Classes: d.classes, Pixels: pixels, Labels: labels}
+		*to = Images{N: lengths[0], Shape: shape, Pixels: pixels, Labels: labels}
 	}
 	return raw, nil
 }

@@ -156,7 +156,7 @@ func writeFiles(t *testing.T, dir string, files map[string][]byte) {
 // tinyIDXEntry returns the data set of these files, and options for the folder that they are in.
 func tinyIDXEntry(t *testing.T, files map[string][]byte) (*entry, Options) {
 	t.Helper()
-	e := &entry{info: Info{Name: "tiny"}, images: idxSet{classes: 3}.images, normalisation: Normalisation{[]float64{0}, []float64{0.5}}}
+	e := &entry{info: Info{Name: "tiny", Classes: 3}, images: idxImages, normalisation: Normalisation{[]float64{0}, []float64{0.5}}}
 	o := options(t)
 	o.Dir = t.TempDir()
 	dir := filepath.Join(o.Dir, "tiny")

@@ -49,6 +49,7 @@ func (e *entry) openRaw(ctx context.Context, o Options) (*RawSet, error) {
 		raw, err := e.images(ctx, s)
 		if err == nil {
 			raw.Name, raw.Normalisation = e.info.Name, e.normalisation
+			raw.Train.Classes, raw.Test.Classes = e.info.Classes, e.info.Classes
 		}
 		return raw, err
 	})

@@ -2,13 +2,12 @@ package datasets
 
 // mnistEntry returns MNIST. The checksums are of the official files, whose MD5 sums torchvision and others list too.
 func mnistEntry() *entry {
-	set := idxSet{classes: 10}
 	return &entry{
 		info: Info{
 			Name:        "mnist",
 			Kind:        KindImages,
 			Description: "handwritten digits, 28x28 grey",
-			Train:       60_000, Test: 10_000, SampleShape: []int{1, 28, 28}, Classes: set.classes,
+			Train:       60_000, Test: 10_000, SampleShape: []int{1, 28, 28}, Classes: 10,
 			Source:   "http://yann.lecun.com/exdb/mnist/",
 			Licence:  "CC BY-SA 3.0, as usually stated",
 			Citation: "LeCun, Bottou, Bengio and Haffner: Gradient-based learning applied to document recognition, 1998",
@@ -23,20 +22,19 @@ func mnistEntry() *entry {
 			"https://ossci-datasets.s3.amazonaws.com/mnist/",
 			"https://storage.googleapis.com/cvdf-datasets/mnist/",
 		},
-		images:        set.images,
+		images:        idxImages,
 		normalisation: Normalisation{[]float64{0.1307}, []float64{0.3081}}, // as in Opacus' MNIST example
 	}
 }
 
 // fashionMNISTEntry returns Fashion-MNIST, which has MNIST's format, file names and sizes.
 func fashionMNISTEntry() *entry {
-	set := idxSet{classes: 10}
 	return &entry{
 		info: Info{
 			Name:        "fashion-mnist",
 			Kind:        KindImages,
 			Description: "articles of clothing, 28x28 grey",
-			Train:       60_000, Test: 10_000, SampleShape: []int{1, 28, 28}, Classes: set.classes,
+			Train:       60_000, Test: 10_000, SampleShape: []int{1, 28, 28}, Classes: 10,
 			ClassNames: []string{"T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"},
 			Source:     "https://github.com/zalandoresearch/fashion-mnist",
 			Licence:    "MIT (Zalando SE)",
@@ -53,7 +51,7 @@ func fashionMNISTEntry() *entry {
 			"http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
 			"https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
 		},
-		images:        set.images,
+		images:        idxImages,
 		normalisation: Normalisation{[]float64{0.2860}, []float64{0.3530}}, // the values in common use
 	}
 }

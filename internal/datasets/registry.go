@@ -45,7 +45,7 @@ type entry struct {
 	mirrors []string // URLs that end in a slash; each has all files under their own names
 	// load loads the set. If it is nil, images loads the set, which is then normalised.
 	load   func(context.Context, *store) (*Set, error)
-	images func(context.Context, *store) (*RawSet, error) // without name and normalisation; nil for other sets
+	images func(context.Context, *store) (*RawSet, error) // without name, classes and normalisation; nil for other sets
 	// normalisation turns the bytes of images into samples; the zero value for other sets.
 	normalisation Normalisation
 	values        Checksum // of weights
