@@ -18,7 +18,7 @@ func (r *Run) Discard() error {
 	if err := os.Rename(r.dir, gone); err != nil {
 		gone = r.dir
 	}
-	if err := errors.Join(r.unlock(), os.RemoveAll(gone)); err != nil {
+	if err := errors.Join(r.Release(), os.RemoveAll(gone)); err != nil {
 		return fmt.Errorf("remove the unfinished run: %w", err)
 	}
 	if r.madeParent {
@@ -31,7 +31,7 @@ func (r *Run) Discard() error {
 func (r *Run) Stop(why string) error {
 	r.Manifest.Stage = Stopped
 	r.Manifest.Score, r.Manifest.LearningRate, r.Manifest.TunedLearningRate = nil, nil, nil
-	return errors.Join(r.Unreserve(), r.Note("stopped: "+why), r.writeManifest(), r.unlock())
+	return errors.Join(r.Unreserve(), r.Note("stopped: "+why), r.writeManifest(), r.Release())
 }
 
 // Fail records that the run gave no model, and the reason, and destroys its key.
@@ -83,7 +83,7 @@ func (r *Run) end(stage Stage, what string) error {
 		r.Manifest.Stage = before
 		return fmt.Errorf("end the run: %w", err)
 	}
-	if err := errors.Join(sweep(r.dir), r.unlock(), removed(r.private(lockName)), r.date(r.dir)); err != nil {
+	if err := errors.Join(sweep(r.dir), r.Release(), removed(r.private(lockName)), r.date(r.dir)); err != nil {
 		return fmt.Errorf("end the run: %w", err)
 	}
 	return nil

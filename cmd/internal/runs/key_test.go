@@ -28,7 +28,7 @@ func TestCopiesWithoutAKeyAreOtherRuns(t *testing.T) {
 	first, second := filepath.Join(store, "first"), filepath.Join(store, "second")
 	r := create(t, first)
 	ids := []string{r.Record.ID}
-	must(t, r.unlock(), os.CopyFS(second, os.DirFS(first)))
+	must(t, r.Release(), os.CopyFS(second, os.DirFS(first)))
 	for _, dir := range []string{first, second} {
 		again, err := Resume(dir)
 		must(t, err)
@@ -52,7 +52,7 @@ func TestAnEndThatCannotSweep(t *testing.T) {
 	r := create(t, dir)
 	must(t, r.KeepKey([]byte("k")), r.Train())
 	// A folder with content in place of the lock can't be removed.
-	must(t, r.unlock(), os.Remove(filepath.Join(dir, "private", "lock")), os.MkdirAll(filepath.Join(dir, "private", "lock", "x"), 0o700))
+	must(t, r.Release(), os.Remove(filepath.Join(dir, "private", "lock")), os.MkdirAll(filepath.Join(dir, "private", "lock", "x"), 0o700))
 	if err := r.Finish([]byte("{}"), release); err == nil {
 		t.Fatal("no error")
 	}

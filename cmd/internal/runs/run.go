@@ -78,7 +78,7 @@ func Create(dir string, unique bool, m Manifest, r Record, settings []byte) (*Ru
 	r.Version, r.ID, r.Moments = formatVersion, newID(), []Moment{{began, "created"}}
 	run := &Run{Manifest: m, Record: r, Settings: settings, dir: partial, madeParent: madeParent}
 	if err := run.create(dir, unique); err != nil {
-		return nil, errors.Join(fmt.Errorf("output directory: %w", err), run.unlock(), os.RemoveAll(partial))
+		return nil, errors.Join(fmt.Errorf("output directory: %w", err), run.Release(), os.RemoveAll(partial))
 	}
 	return run, nil
 }
@@ -136,7 +136,7 @@ func (r *Run) create(dir string, unique bool) error {
 // move renames the folder. Windows renames none with an open file in it, so there the lock is free for a moment.
 func (r *Run) move(dir string) error {
 	if runtime.GOOS == "windows" {
-		if err := r.unlock(); err != nil {
+		if err := r.Release(); err != nil {
 			return err
 		}
 		defer func() { _ = r.takeLock() }()
@@ -167,7 +167,7 @@ func Resume(dir string) (*Run, error) {
 		return nil, err
 	}
 	if err := r.read(); err != nil {
-		return nil, errors.Join(err, r.unlock())
+		return nil, errors.Join(err, r.Release())
 	}
 	return r, nil
 }
@@ -253,9 +253,7 @@ func Lock(path string) (*flock.Flock, error) {
 }
 
 // Release lets other processes take over the run. Finish, Stop, Fail and Discard do it too.
-func (r *Run) Release() error { return r.unlock() }
-
-func (r *Run) unlock() error {
+func (r *Run) Release() error {
 	if r.lock == nil {
 		return nil
 	}

@@ -134,7 +134,7 @@ func TestResume(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
 			r := create(t, dir)
 			c.cut(t, r)
-			must(t, r.unlock()) // as when a process dies
+			must(t, r.Release()) // as when a process dies
 			if i, err := Open(dir); err != nil || i.Running || !i.Resumable() || i.Stage != c.want {
 				t.Fatalf("%+v, %v", i, err)
 			}
@@ -347,7 +347,7 @@ func TestStateNames(t *testing.T) {
 func TestListAndLeftovers(t *testing.T) {
 	store := t.TempDir()
 	finished, running, killed, ended := create(t, filepath.Join(store, "a")), create(t, filepath.Join(store, "b")), create(t, filepath.Join(store, "c")), create(t, filepath.Join(store, "d"))
-	must(t, finished.Finish(nil, release), killed.KeepKey([]byte("k")), killed.unlock(), running.KeepKey([]byte("k")))
+	must(t, finished.Finish(nil, release), killed.KeepKey([]byte("k")), killed.Release(), running.KeepKey([]byte("k")))
 	must(t, ended.KeepKey([]byte("k")), ended.Finish(nil, release))
 	killedAtTheEnd := func() {
 		must(t, os.WriteFile(filepath.Join(store, "d", "private", "key"), []byte("k"), 0o600))
