@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -58,11 +59,7 @@ func (r *Run) Reserve(bytes int64) (err error) {
 		return fmt.Errorf("reserve space: %w", err)
 	}
 	// Random content, lest the file system store zeros as a hole or compress them.
-	block := make([]byte, 1<<16)
-	rand.Read(block) // it never fails
-	for left := bytes; left > 0 && err == nil; left -= int64(len(block)) {
-		_, err = file.Write(block[:min(left, int64(len(block)))])
-	}
+	_, err = io.CopyN(file, rand.Reader, bytes)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return errors.Join(fmt.Errorf("reserve %d MB for the run's states and its model: %w", (bytes+1e6-1)/1e6, durable.Reason(err)), r.Unreserve())
 	}
