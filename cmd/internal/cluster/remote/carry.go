@@ -101,17 +101,21 @@ func (w *Worker) carryOutTrials(ctx context.Context, jobs []Job, f Follower) ([]
 }
 
 // end adds a run's outcome, or why it gave no model. The error is the worker's own fault.
-func (r *Result) end(o experiment.Outcome, why error) error {
-	switch {
-	case OfWorker(why):
+func (r *Result) end(o experiment.Outcome, why error) (err error) {
+	if OfWorker(why) {
 		return why
-	case why != nil:
-		r.Failure = failureOf(why)
-	default:
-		if err := r.pack(o); err != nil {
-			return err
-		}
 	}
+	if why != nil {
+		r.Failure = line(why.Error(), maxText)
+		return r.Check()
+	}
+	if r.Released, err = o.Release.Files(); err != nil {
+		return err
+	}
+	if r.Private, err = o.PrivateJSON(); err != nil {
+		return err
+	}
+	r.Score = o.Release.Score
 	return r.Check()
 }
 
@@ -132,7 +136,7 @@ func (w *Worker) begin(ctx context.Context, j Job, f Follower) (r Result, p *exp
 	r = Result{Run: j.Run, Machine: line(w.Name, maxName)}
 	p, err = w.plan(ctx, j, f)
 	if e, ok := errors.AsType[*experiment.Error](err); ok && e.Kind == experiment.Budget {
-		r.Failure = failureOf(err)
+		r.Failure = line(err.Error(), maxText)
 		return r, nil, nil
 	}
 	if err != nil {
@@ -140,24 +144,6 @@ func (w *Worker) begin(ctx context.Context, j Job, f Follower) (r Result, p *exp
 	}
 	r.Identity, err = p.Identity(w.Program)
 	return r, p, err
-}
-
-// failureOf returns an error's text for a result, whose Failure mustn't be empty.
-func failureOf(err error) string {
-	if text := line(err.Error(), maxText); text != "" {
-		return text
-	}
-	return "an error without a text"
-}
-
-// pack adds the outcome of a run that gave a model.
-func (r *Result) pack(o experiment.Outcome) (err error) {
-	if r.Released, err = o.Release.Files(); err != nil {
-		return err
-	}
-	r.Score = o.Release.Score
-	r.Private, err = o.PrivateJSON()
-	return err
 }
 
 // OfWorker reports whether an error is the worker's own fault, such as a full disk, and not its job's.
