@@ -98,7 +98,6 @@ type serving struct {
 // leased is a job that the worker holds the lease of.
 type leased struct {
 	Job
-	build    Build
 	campaign string
 	message  jetstream.Msg
 }
@@ -218,13 +217,13 @@ func (s *serving) choose(messages []jetstream.Msg, lane string) (jobs []leased) 
 		campaign, id := splitJob(m.Subject())
 		var p posted
 		err := json.Unmarshal(m.Data(), &p)
-		j := leased{Job{ID: id, Lane: lane, Group: p.Group, Data: p.Data, Body: p.Body}, p.Build, campaign, m}
+		j := leased{Job{ID: id, Lane: lane, Group: p.Group, Data: p.Data, Body: p.Body}, campaign, m}
 		switch {
 		case err != nil:
 			s.tellOnce(fmt.Sprintf("a job can't be read: %v", err))
 			_ = m.NakWithDelay(time.Minute)
-		case !s.Build.same(j.build):
-			s.refusal = fmt.Errorf("%w: this worker is %s, and jobs are of %s: run the same on all machines", ErrRefused, s.Build, j.build)
+		case !s.Build.same(p.Build):
+			s.refusal = fmt.Errorf("%w: this worker is %s, and jobs are of %s: run the same on all machines", ErrRefused, s.Build, p.Build)
 			s.tellOnce(s.refusal.Error())
 			_ = m.NakWithDelay(s.conn.timing.renew)
 		case time.Since(s.passed[j.campaign+" "+j.Group]) < passFor:
