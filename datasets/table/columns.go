@@ -38,7 +38,7 @@ func ParseColumns(text, label string) (Options, error) {
 		if err != nil {
 			return o, err
 		}
-		if more = next; !more && len(seen) > 0 && len(parts) == 1 && parts[0].empty() {
+		if more = next; !more && len(seen) > 0 && len(parts) == 1 && slices.Equal(parts[0], columnPart{{}}) {
 			break // a comma behind the last column
 		}
 		name := parts[0].text()
@@ -95,8 +95,7 @@ func (o *Options) add(name string, parts []columnPart) error {
 	o.Columns = append(o.Columns, name)
 	list := kind.texts()
 	if isLabel {
-		switch {
-		case slices.Contains(list, "") || slices.Contains(list, All):
+		if slices.Contains(list, "") || slices.Contains(list, All) {
 			return wrong("a class must be written out: a label can't be missing or another; write %s", kinds)
 		}
 		o.Task, o.Classes = Classification, list
@@ -186,8 +185,6 @@ type alternative struct {
 	text   string
 	quoted bool
 }
-
-func (p columnPart) empty() bool { return len(p) == 1 && p[0] == alternative{} }
 
 // word returns the part if it may be a word of the syntax, otherwise "": a quoted text is always a name.
 func (p columnPart) word() string {
