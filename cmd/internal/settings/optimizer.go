@@ -78,13 +78,11 @@ func (t Training) hasMomentum() bool {
 }
 
 func (t Training) validate() error {
-	for _, err := range []error{
+	if err := cmp.Or(
 		oneOf("training.optimizer", t.Optimizer, Optimizers()...),
 		oneOf("training.schedule", cmp.Or(t.Schedule, ScheduleConstant), Schedules()...),
-	} {
-		if err != nil {
-			return err
-		}
+	); err != nil {
+		return err
 	}
 	if t.Momentum != nil {
 		switch v := *t.Momentum; {

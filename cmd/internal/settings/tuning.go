@@ -136,7 +136,7 @@ func threeDigits(v float64) float64 {
 }
 
 func (t Tuning) validate(fixed string) error {
-	for _, err := range []error{
+	if err := cmp.Or(
 		t.validateTuned(fixed),
 		oneOf("tuning.search", t.Search, Searches()...),
 		distinct("tuning.learning_rates", t.LearningRates, positive),
@@ -146,10 +146,9 @@ func (t Tuning) validate(fixed string) error {
 		distinct("tuning.clipping_norms", t.ClippingNorms, clippingNorm),
 		oneOf("tuning.division", cmp.Or(t.Division, DivisionCost), Divisions()...),
 		oneOf("tuning.metric", cmp.Or(t.Metric, MetricAccuracy), Metrics()...),
-	} {
-		if err != nil {
-			return err
-		}
+		distinct("tuning.ranges", t.Ranges, func(key, name string) error { return oneOf(key, name, Tunable()...) }),
+	); err != nil {
+		return err
 	}
 	if len(t.BatchSizes) > 0 && len(t.SamplingRates) > 0 {
 		return fmt.Errorf("tuning: batch_sizes and sampling_rates are both given; one follows from the other, give one")
@@ -165,34 +164,20 @@ func (t Tuning) validateTuned(fixed string) error {
 	if len(t.Tune) == 0 {
 		return fmt.Errorf("%s: must name at least one of %s, or %s", key, strings.Join(Tunable(), ", "), TuneAll)
 	}
-	for i, name := range t.Tune {
-		if err := oneOf(key, name, append(Tunable(), TuneAll, TuneAuto, TuneRule)...); err != nil {
-			return err
-		}
-		if (name == TuneAuto || name == TuneRule) && len(t.Tune) > 1 {
+	return distinct(key, t.Tune, func(key, name string) error {
+		switch {
+		case (name == TuneAuto || name == TuneRule) && len(t.Tune) > 1:
 			return fmt.Errorf("%s: %s stands alone; leave out the others, or it", key, name)
-		}
-		if slices.Contains(t.Tune[:i], name) {
-			return fmt.Errorf("%s: %s stands twice, name it once", key, name)
-		}
-		if name == TuneEpochs && fixed == FixedNoise {
+		case name == TuneEpochs && fixed == FixedNoise:
 			return fmt.Errorf("%s: with privacy.fixed noise the epochs follow, so that they can't be tuned", key)
 		}
-	}
-	return nil
+		return oneOf(key, name, append(Tunable(), TuneAll, TuneAuto, TuneRule)...)
+	})
 }
 
 // validateLists returns an error for a tuned parameter without values.
 func (t Tuning) validateLists(fixed string) error {
 	e := Experiment{Privacy: Privacy{Fixed: fixed}, Tuning: t}
-	for i, name := range t.Ranges {
-		if err := oneOf("tuning.ranges", name, Tunable()...); err != nil {
-			return err
-		}
-		if slices.Contains(t.Ranges[:i], name) {
-			return fmt.Errorf("tuning.ranges: %s stands twice, name it once", name)
-		}
-	}
 	ranged, candidates := false, 1
 	for _, list := range []struct {
 		parameter, key, values string
@@ -231,24 +216,17 @@ const maxValues = 1000
 // maxCandidates bounds a grid, whose candidates are all in memory. Of so many, a given candidate is almost never tried.
 const maxCandidates = 100_000
 
-func short(key string, length int) error {
-	if length > maxValues {
-		return fmt.Errorf("%s: %d values; at most %d can be listed", key, length, maxValues)
-	}
-	return nil
-}
-
-// distinct checks all values of a list, which must differ because they are equally likely.
+// distinct checks all values of a list, which must differ.
 func distinct[T comparable](key string, values []T, check func(key string, v T) error) error {
-	if err := short(key, len(values)); err != nil {
-		return err
+	if n := len(values); n > maxValues {
+		return fmt.Errorf("%s: %d values; at most %d can be listed", key, n, maxValues)
 	}
 	for i, v := range values {
 		if err := check(key, v); err != nil {
 			return err
 		}
 		if slices.Contains(values[:i], v) {
-			return fmt.Errorf("%s: %v stands twice; each value is equally likely, list it once", key, v)
+			return fmt.Errorf("%s: %v stands twice, list it once", key, v)
 		}
 	}
 	return nil

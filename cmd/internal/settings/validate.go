@@ -13,22 +13,12 @@ import (
 func (e Experiment) Validate() error {
 	p := e.Privacy
 	one := 1.0 // in place of what isn't given
-	for _, err := range []error{
+	return cmp.Or(
 		budget(p),
 		positive("privacy.epsilon", *cmp.Or(p.Epsilon, &one)),
 		positive("privacy.noise_multiplier", *cmp.Or(p.NoiseMultiplier, &one)),
-	} {
-		if err != nil {
-			return err
-		}
-	}
-	switch {
-	case !(p.Delta > 0 && p.Delta < 1):
-		return fmt.Errorf("privacy.delta: must lie strictly between 0 and 1, got %v", p.Delta)
-	case !(p.SubsetRate > 0 && p.SubsetRate < 1):
-		return fmt.Errorf("privacy.subset_rate: q must lie strictly between 0 and 1, got %v", p.SubsetRate)
-	}
-	return cmp.Or(
+		fraction("privacy.delta", p.Delta),
+		fraction("privacy.subset_rate", p.SubsetRate),
 		e.validateData(),
 		samplingRate("privacy.sampling_rate", p.SamplingRate),
 		oneOf("privacy.accounting", p.Accounting, "paper", "tight", "best"),
@@ -137,6 +127,13 @@ func positive(key string, v float64) error {
 	return nil
 }
 
+func fraction(key string, v float64) error {
+	if !(v > 0 && v < 1) {
+		return fmt.Errorf("%s: must lie strictly between 0 and 1, got %v", key, v)
+	}
+	return nil
+}
+
 func finite(key string, v float64) error {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return fmt.Errorf("%s: must be a finite number, got %v", key, v)
@@ -162,21 +159,15 @@ func workers(n int) error {
 // devices checks the indices of GPUs. Opening the GPUs shows whether they exist.
 func devices(p Performance) error {
 	const key = "performance.devices"
-	if err := short(key, len(p.Devices)); err != nil {
-		return err
-	}
-	for i, n := range p.Devices {
-		if n < 0 {
-			return fmt.Errorf("%s: GPUs are numbered from 0, got %d; see dptrain devices", key, n)
-		}
-		if slices.Contains(p.Devices[:i], n) {
-			return fmt.Errorf("%s: GPU %d stands twice, list it once", key, n)
-		}
-	}
 	if p.Engine == EngineCPU && len(p.Devices) > 0 {
 		return fmt.Errorf("%s: GPUs are given, but performance.engine is cpu, which uses none; leave out one of --devices and --engine", key)
 	}
-	return nil
+	return distinct(key, p.Devices, func(key string, n int) error {
+		if n < 0 {
+			return fmt.Errorf("%s: GPUs are numbered from 0, got %d; see dptrain devices", key, n)
+		}
+		return nil
+	})
 }
 
 func oneOf(key, v string, allowed ...string) error {
