@@ -80,20 +80,12 @@ func (c *Console) Progress(done, total float64, what string) {
 		c.started, c.from = now, share
 	}
 	c.share = share
+	text := fmt.Sprintf("%.0f %%, %s", 100*share, what)
 	left := left(share, c.from, now.Sub(c.started))
-	if c.drawing() {
-		c.draw(now, barText(share, left, what, c.screen.Width()))
-		c.mu.Unlock()
-		return
-	}
-	due := c.due(now)
-	c.mu.Unlock()
 	if left != "" {
-		what += ", " + left
+		text += ", " + left
 	}
-	if due {
-		c.log.Infof("%.0f %%, %s", 100*share, what)
-	}
+	c.show(now, barText(share, left, what, c.screen.Width()), text)
 }
 
 // Working shows a description of the current work and its duration so far. Call it instead of [Console.Progress] if the
@@ -129,25 +121,25 @@ func (c *Console) Waiting(what string) {
 // lasting shows work and its duration, and unlocks the console.
 func (c *Console) lasting(now, since time.Time, what string) {
 	text := fmt.Sprintf("%s, for %s now", what, now.Sub(since).Round(time.Second))
+	c.show(now, text, text)
+}
+
+// show shows a bar in place of the previous one where that can be done, and elsewhere logs text from time to time. It
+// unlocks the console.
+func (c *Console) show(now time.Time, bar, text string) {
 	if c.drawing() {
-		c.draw(now, text)
+		c.draw(now, bar)
 		c.mu.Unlock()
 		return
 	}
-	due := c.due(now)
-	c.mu.Unlock()
-	if due {
-		c.log.Info(text)
-	}
-}
-
-// due reports whether it is time for a log line of progress, and if so records it as logged now.
-func (c *Console) due(now time.Time) bool {
 	due := now.Sub(c.logged) >= every
 	if due {
 		c.logged = now
 	}
-	return due
+	c.mu.Unlock()
+	if due {
+		c.log.Info(text)
+	}
 }
 
 // left estimates the remaining time from the time that the work took between two shares.
