@@ -62,14 +62,14 @@ func Rows(w io.Writer, facts release.Facts) {
 
 // Columns writes lines of cells in columns.
 func Columns(w io.Writer, lines ...[]string) {
-	tw := ui.NewColumns(w, widthOf(w))
+	var text strings.Builder
 	for _, cells := range lines {
 		for i, cell := range cells {
 			cells[i] = show.Printable(cell)
 		}
-		fmt.Fprintln(tw, strings.Join(cells, "\t"))
+		fmt.Fprintln(&text, strings.Join(cells, "\t"))
 	}
-	tw.Flush()
+	fmt.Fprint(w, ui.Columns(text.String(), widthOf(w)))
 }
 
 // Plural returns one or several, whichever goes with n.

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"bytes"
 	"io"
 	"strings"
 	"text/tabwriter"
@@ -55,47 +54,31 @@ func cutOff(text string, width int) string {
 	}
 }
 
-// Columns lays out lines whose cells, except the last of each, end with tabs, like package tabwriter. It writes them
-// when it is flushed. If width isn't 0, lines are wrapped: within the last column if there is room for it; otherwise
-// the second of two columns goes below the first, and more columns break between cells.
-type Columns struct {
-	to    io.Writer
-	width int
-	text  bytes.Buffer
-}
-
-// NewColumns returns columns on w, which are wrapped to a width if it isn't 0.
-func NewColumns(w io.Writer, width int) *Columns { return &Columns{to: w, width: width} }
-
-// Write keeps text for Flush.
-func (c *Columns) Write(p []byte) (int, error) { return c.text.Write(p) }
-
-// Flush writes the lines, and drops them.
-func (c *Columns) Flush() error {
-	lines := strings.Split(strings.TrimSuffix(c.text.String(), "\n"), "\n")
-	var laid bytes.Buffer
+// Columns lays out lines whose cells, except the last of each, end with tabs, like package tabwriter. If width isn't 0,
+// lines are wrapped: within the last column if there is room for it; otherwise the second of two columns goes below the
+// first, and more columns break between cells.
+func Columns(text string, width int) string {
+	var laid, wrapped strings.Builder // which take all
 	columns := tabwriter.NewWriter(&laid, 0, 0, len(between), ' ', 0)
-	_, _ = c.text.WriteTo(columns) // a buffer takes all
+	_, _ = io.WriteString(columns, text)
 	_ = columns.Flush()
-	out := laid.Bytes()
-	if c.width > 0 {
-		var wrapped bytes.Buffer
-		for i, line := range strings.Split(strings.TrimSuffix(laid.String(), "\n"), "\n") {
-			last := lines[i][strings.LastIndexByte(lines[i], '\t')+1:]
-			indent := utf8.RuneCountInString(line) - utf8.RuneCountInString(last)
-			gap := " "
-			if c.width-indent < narrowest {
-				indent = 4
-				if strings.Count(lines[i], "\t") > 1 {
-					gap = between
-				}
-			}
-			wrapped.WriteString(wrap(line, gap, c.width, indent) + "\n")
-		}
-		out = wrapped.Bytes()
+	if width <= 0 {
+		return laid.String()
 	}
-	_, err := c.to.Write(out)
-	return err
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i, line := range strings.Split(strings.TrimSuffix(laid.String(), "\n"), "\n") {
+		last := lines[i][strings.LastIndexByte(lines[i], '\t')+1:]
+		indent := utf8.RuneCountInString(line) - utf8.RuneCountInString(last)
+		gap := " "
+		if width-indent < narrowest {
+			indent = 4
+			if strings.Count(lines[i], "\t") > 1 {
+				gap = between
+			}
+		}
+		wrapped.WriteString(wrap(line, gap, width, indent) + "\n")
+	}
+	return wrapped.String()
 }
 
 const (

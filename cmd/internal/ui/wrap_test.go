@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -47,27 +46,19 @@ func TestWrapKeepsWords(t *testing.T) {
 	})
 }
 
-func columnsOf(width int, text string) string {
-	var out bytes.Buffer
-	c := NewColumns(&out, width)
-	fmt.Fprint(c, text)
-	_ = c.Flush()
-	return out.String()
-}
-
 func TestColumns(t *testing.T) {
 	const pairs = "data\ta set of digits with ten classes\nmodel\tcnn\n"
-	if got, want := columnsOf(0, pairs), "data   a set of digits with ten classes\nmodel  cnn\n"; got != want {
+	if got, want := Columns(pairs, 0), "data   a set of digits with ten classes\nmodel  cnn\n"; got != want {
 		t.Errorf("for a program: %q", got)
 	}
-	if got, want := columnsOf(30, pairs), "data   a set of digits with\n       ten classes\nmodel  cnn\n"; got != want {
+	if got, want := Columns(pairs, 30), "data   a set of digits with\n       ten classes\nmodel  cnn\n"; got != want {
 		t.Errorf("30 wide: %q", got)
 	}
-	if got, want := columnsOf(20, pairs), "data   a set of\n    digits with ten\n    classes\nmodel  cnn\n"; got != want {
+	if got, want := Columns(pairs, 20), "data   a set of\n    digits with ten\n    classes\nmodel  cnn\n"; got != want {
 		t.Errorf("20 wide: %q", got)
 	}
 	const table = "name\tsize in bytes\tstate\nfirst one\t1\tas it was\n"
-	if got, want := columnsOf(26, table), "name       size in bytes\n    state\nfirst one  1\n    as it was\n"; got != want {
+	if got, want := Columns(table, 26), "name       size in bytes\n    state\nfirst one  1\n    as it was\n"; got != want {
 		t.Errorf("a table: %q, want %q", got, want)
 	}
 }
