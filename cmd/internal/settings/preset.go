@@ -14,9 +14,6 @@ const Default = "glyphs"
 // overlays are the layers that a preset's name may end in, in this order: mnist-adam-all.
 var overlays = []string{"adam", "all"}
 
-// adam is the optimizer of the overlay adam, and the optimizer of [Files] even without it.
-const adam = "dp-adam"
-
 // Datasets returns the names of the data sets that have presets.
 func Datasets() []string {
 	entries, _ := configs.Files.ReadDir(".") // reading the embedded root can't fail
@@ -57,30 +54,21 @@ func layersOf(preset string) (dataset string, over []string, ok bool) {
 
 // Describe returns one line about a preset, made from the first lines of its files.
 func Describe(preset string) (string, error) {
-	dataset, over, ok := layersOf(preset)
-	if !ok {
-		return "", unknownPreset(preset)
-	}
-	e, err := Preset(dataset)
+	e, err := Preset(preset)
 	if err != nil {
 		return "", err
 	}
 	optimizer, tuned, same := "DP-SGD", "learning rate", ""
-	if e.Training.Optimizer == adam {
+	if e.Training.Optimizer == OptimizerAdam {
 		optimizer = firstLine("layers/adam.yaml")
 	}
-	for _, name := range over {
-		switch name {
-		case "adam":
-			optimizer = firstLine("layers/adam.yaml")
-			if e.Training.Optimizer == adam {
-				same = "; the same as " + strings.Replace(preset, "-adam", "", 1)
-			}
-		case "all":
-			tuned = firstLine("layers/all.yaml")
-		}
+	if e.Tunes(TuneBatch) {
+		tuned = firstLine("layers/all.yaml")
 	}
-	return fmt.Sprintf("%s; %s; tunes %s%s", firstLine(dataset+".yaml"), optimizer, tuned, same), nil
+	if plain := strings.Replace(preset, "-adam", "", 1); e.Dataset == Files && plain != preset { // it has DP-Adam anyway
+		same = "; the same as " + plain
+	}
+	return fmt.Sprintf("%s; %s; tunes %s%s", firstLine(e.Dataset+".yaml"), optimizer, tuned, same), nil
 }
 
 // firstLine returns the comment at the beginning of an embedded file.
@@ -90,15 +78,11 @@ func firstLine(name string) string {
 	return strings.TrimPrefix(line, "# ")
 }
 
-func unknownPreset(name string) error {
-	return unknown("preset", name, Presets(), "dptrain settings --presets lists them")
-}
-
 // Preset returns the settings of a preset: see [Presets].
 func Preset(name string) (Experiment, error) {
 	dataset, over, ok := layersOf(name)
 	if !ok {
-		return Experiment{}, unknownPreset(name)
+		return Experiment{}, unknown("preset", name, Presets(), "dptrain settings --presets lists them")
 	}
 	layers := []string{"layers/common.yaml", dataset + ".yaml"}
 	for _, name := range over {
@@ -106,7 +90,7 @@ func Preset(name string) (Experiment, error) {
 	}
 	var e Experiment
 	for _, layer := range layers {
-		if layer == "layers/adam.yaml" && e.Training.Optimizer == adam {
+		if layer == "layers/adam.yaml" && e.Training.Optimizer == OptimizerAdam {
 			continue // the data set has learning rates of its own
 		}
 		text, _ := configs.Files.ReadFile(layer) // embedded
