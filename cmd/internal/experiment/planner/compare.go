@@ -50,7 +50,7 @@ func (o Option) Feasible() bool { return !math.IsInf(o.NoiseMultiplier, 1) }
 // family near the minimum. It calls progress from one goroutine at a time.
 func Compare(ctx context.Context, s Settings, progress func(done, total int)) ([]Trials, []Option, error) {
 	// A fault of the shared settings would put all trials out of reach.
-	if err := s.plan(tuner.Baseline, 0, Trials{Repetitions: accountant.Poisson{Mean: 1}}).WithNoise(1).Validate(); err != nil {
+	if err := s.plan(tuner.Baseline, 0, Trials{Repetitions: accountant.Poisson{Mean: 1}}, 1).Validate(); err != nil {
 		return nil, nil, fmt.Errorf("plan: %w", err)
 	}
 	var all []Trials

@@ -51,7 +51,7 @@ func (s Settings) trials(f Family) Trials {
 			low = mid
 		}
 	}
-	if s.plan(tuner.Baseline, 0, found).WithNoise(1).Validate() != nil {
+	if s.plan(tuner.Baseline, 0, found, 1).Validate() != nil {
 		return Trials{Family: f.Name}
 	}
 	return found

@@ -60,7 +60,7 @@ func (s Settings) settle(ctx context.Context, l *line, q float64) error {
 		return err
 	}
 	o := Option{Trials: l.trials, Method: l.method, SubsetRate: q, Work: l.method.ExpectedWork(q, l.trials.Repetitions.Expected())}
-	noise, err := s.noise(ctx, l, s.plan(l.method, q, l.trials))
+	noise, err := s.noise(ctx, l, q)
 	switch {
 	case errors.Is(err, accountant.ErrInfeasible):
 		noise = math.Inf(1)
@@ -73,24 +73,27 @@ func (s Settings) settle(ctx context.Context, l *line, q float64) error {
 }
 
 // noise calibrates a plan. In mode Best, whose bounds take long, it stops at the precision of a table.
-func (s Settings) noise(ctx context.Context, l *line, p planned) (float64, error) {
-	o := s.Accounting
-	if o.Mode != accountant.Best {
-		return p.calibrate(s.Epsilon, s.Delta, o)
+func (s Settings) noise(ctx context.Context, l *line, q float64) (float64, error) {
+	o, best := s.Accounting, s.Accounting.Mode == accountant.Best
+	if best {
+		o.Mode = accountant.Tight
 	}
-	o.Mode = accountant.Tight
-	tight, err := p.calibrate(s.Epsilon, s.Delta, o)
-	if errors.Is(err, accountant.ErrInfeasible) { // Rényi bounds have a floor, which pairs don't
-		tight, err = 100, nil
-	}
-	if err != nil {
+	tight := 100. // where Rényi bounds have a floor, which pairs don't
+	settled, _, err := tuner.Calibrate(s.plan(l.method, q, l.trials, 0), s.Epsilon, s.Delta, o)
+	switch {
+	case err == nil:
+		tight = settled.Space.(tuner.Grid)[0].NoiseMultiplier
+	case !best || !errors.Is(err, accountant.ErrInfeasible):
 		return 0, err
+	}
+	if !best {
+		return tight, nil
 	}
 	noise, err := search(s.Epsilon, tight*l.ratio, func(noise float64) (float64, error) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		g, err := p.WithNoise(noise).Guarantee(s.Delta, s.Accounting)
+		g, err := s.plan(l.method, q, l.trials, noise).Guarantee(s.Delta, s.Accounting)
 		return g.Epsilon, err
 	})
 	if err == nil {
@@ -99,31 +102,12 @@ func (s Settings) noise(ctx context.Context, l *line, p planned) (float64, error
 	return noise, err
 }
 
-// planned has the settings of one plan.
-type planned struct {
-	tuner.Settings
-	grid tuner.Grid
-}
-
-func (s Settings) plan(m tuner.Method, q float64, t Trials) planned {
+// plan returns the settings of one plan, with the same noise for all candidates.
+func (s Settings) plan(m tuner.Method, q float64, t Trials, noise float64) tuner.Settings {
 	p := s.Plan
 	p.Method, p.SubsetRate, p.Repetitions = m, q, t.Repetitions
-	p.Space = s.Grid
-	return planned{p, s.Grid}
-}
-
-// WithNoise returns the settings with the same noise for all candidates.
-func (p planned) WithNoise(noise float64) tuner.Settings {
-	p.Space = p.grid.WithNoiseMultiplier(noise)
-	return p.Settings
-}
-
-func (p planned) calibrate(epsilon, delta float64, o accountant.Options) (float64, error) {
-	settled, _, err := tuner.Calibrate(p.Settings, epsilon, delta, o)
-	if err != nil {
-		return 0, err
-	}
-	return settled.Space.(tuner.Grid)[0].NoiseMultiplier, nil
+	p.Space = s.Grid.WithNoiseMultiplier(noise)
+	return p
 }
 
 // Within is the maximum share of the target epsilon that the search in mode Best leaves unused.
