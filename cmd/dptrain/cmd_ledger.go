@@ -257,13 +257,11 @@ func newLedgerResults(accounts []ledger.Account) []ledgerData {
 	results := []ledgerData{}
 	for _, a := range accounts {
 		d := ledgerData{Together: a.Spent, Releases: []ledgerRelease{}}
-		seen := map[string]bool{}
 		for _, set := range a.Data {
 			d.Rows = max(d.Rows, set.Rows)
-			if !seen[set.Name] {
+			if !slices.Contains(d.Names, set.Name) {
 				d.Names = append(d.Names, set.Name)
 			}
-			seen[set.Name] = true
 		}
 		for _, r := range a.Releases {
 			d.Releases = append(d.Releases, ledgerRelease{r.Run, r.Path, r.Command, r.Data.Name, r.Data.Rows, r.Began, r.Epsilon, r.Delta, !r.Void, r.Version, r.Unit, r.RowsPerUnit})
@@ -347,11 +345,5 @@ func spentText(spent *float64) string {
 	return release.Up(*spent)
 }
 
-// floored rounds the rest of a budget down to four decimals.
-func floored(v float64) float64 {
-	const unit, whole = 1e4, 1 << 53
-	if v*unit >= whole { // it has no digits to cut off
-		return v
-	}
-	return math.Floor(v*unit) / unit
-}
+// floored rounds the rest of a budget down to four decimals, if it has as many.
+func floored(v float64) float64 { return math.Min(v, math.Floor(1e4*v)/1e4) }

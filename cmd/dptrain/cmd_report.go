@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -39,12 +40,7 @@ Older reports are replaced; other files are never.
 ` + term.ExitCodes,
 		Example: `  dptrain report runs/mnist-20261122-100352
   dptrain report runs/mnist-* --out mnist.html`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return term.Usagef("%s wants the folder of at least one run; see %[1]s --help", cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: term.Takes(1, math.MaxInt, "the folder of at least one run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runReport(cmd.Context(), g, out, flags.WithoutLedger(args))
 		},
