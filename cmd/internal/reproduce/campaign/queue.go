@@ -36,14 +36,11 @@ func (q *queue) ready() (group []Job) {
 	return group
 }
 
-// kind is what the jobs of a group have in common.
-type kind struct {
-	dataset, optimizer string
-	space              Space
-	method             Method
+// kind returns what the jobs of a group have in common: all but accounting and epsilon.
+func (c Cell) kind() Cell {
+	c.Accounting, c.Epsilon = "", 0
+	return c
 }
-
-func (c Cell) kind() kind { return kind{c.Dataset, c.Optimizer, c.Space, c.Method} }
 
 // remove takes a job out of the queue.
 func (q *queue) remove(j Job) {
