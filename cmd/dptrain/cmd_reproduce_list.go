@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/paper"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/cmd/internal/term"
-	"github.com/dptrain/dptrain/internal/show"
 	"github.com/dptrain/dptrain/train"
 )
 
@@ -36,7 +34,7 @@ type figureList struct {
 	Figures []listedFigure `json:"figures"`
 	All     listedFigure   `json:"all"`     // each run once, though several figures show it
 	Absent  []string       `json:"absent"`  // data sets that would have to be downloaded
-	Without string         `json:"without"` // the command that leaves them out; empty if there is none
+	Without string         `json:"without"` // the flag that leaves them out; empty if nothing would be left
 }
 
 // listFigures shows figures, what they run, and how long that is likely to take here. It changes no file.
@@ -46,7 +44,7 @@ func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen 
 	var without string
 	var err error
 	if len(m.tasks) > 0 {
-		if absent, without, err = opts.absent(os.Args[1:]); err != nil {
+		if absent, without, err = opts.absent(); err != nil {
 			return term.Input(err)
 		}
 	}
@@ -87,9 +85,9 @@ func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen 
 	return g.Print(list, func(w io.Writer) { printFigureList(w, list, m.store.Description.Scale) })
 }
 
-// absent names the selected data sets that aren't here, and returns the words of the given command without them and
-// without --list; none if nothing would be left.
-func (o *reproduceOptions) absent(words []string) (absent []string, without string, err error) {
+// absent names the selected data sets that aren't here, and returns the flag that leaves them out; none if nothing
+// would be left.
+func (o *reproduceOptions) absent() (absent []string, without string, err error) {
 	_, has, err := dataHere()
 	if err != nil {
 		return nil, "", err
@@ -106,17 +104,7 @@ func (o *reproduceOptions) absent(words []string) (absent []string, without stri
 	if len(absent) == 0 || len(present) == 0 {
 		return absent, "", nil
 	}
-	for i := 0; i < len(words); i++ {
-		switch name, _, whole := strings.Cut(words[i], "="); {
-		case name == "--list":
-		case name == "--datasets" && !whole:
-			i++
-		case name != "--datasets":
-			without += " " + show.Quoted(words[i])
-		}
-	}
-	command, rest, _ := strings.Cut(without[1:], " ") // options may not follow a --
-	return absent, strings.TrimSpace("dptrain " + command + " --datasets " + strings.Join(present, ",") + " " + rest), nil
+	return absent, "--datasets " + strings.Join(present, ","), nil
 }
 
 // listed adds up tasks.
