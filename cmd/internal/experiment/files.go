@@ -60,7 +60,7 @@ func readPublic(e settings.Experiment, tune bool) (s *table.Schema, rows *table.
 	}
 	if d.Test == "" {
 		if s, err = table.SchemaOf(tableOptions(e)); err != nil {
-			return nil, nil, nil, withoutPublicRows(err)
+			return nil, nil, nil, explainedTable(err, "; without public test rows the settings say what columns and classes there are: \"dptrain data schema\" writes them")
 		}
 		if tune && s.Label.Task == table.Regression && s.Label.Scale == nil {
 			return nil, nil, nil, usagef("data.scale: the label %s has no scale, and scores on held-out rows count errors in units of it; give --scale %[1]s=MIDDLE,SPREAD, with a usual value and a usual distance from it", s.Label.Name)
@@ -70,27 +70,15 @@ func readPublic(e settings.Experiment, tune bool) (s *table.Schema, rows *table.
 	if sameFile(d.Train, d.Test) {
 		return nil, nil, nil, usagef("data.test: %s and %s are one file: the training file is private and the test file public; give two files", d.Train, d.Test)
 	}
-	options := tableOptions(e)
-	if err := options.Validate(); err != nil {
-		return nil, nil, nil, explainedTable(err)
-	}
 	if file, err = table.Open(d.Test); err != nil {
 		return nil, nil, nil, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	if s, err = table.Infer(file, options); err != nil {
-		return nil, nil, nil, explainedTable(err)
+	if s, err = table.Infer(file, tableOptions(e)); err != nil {
+		return nil, nil, nil, explainedTable(err, "")
 	}
 	rows, err = s.ReadPublic(file)
 	return s, rows, file, err
-}
-
-// withoutPublicRows adds to an error that a setting must be given if no public file shows it.
-func withoutPublicRows(err error) error {
-	if option, ok := errors.AsType[*table.OptionError](err); ok {
-		return usagef("data.%w; without public test rows the settings say what columns and classes there are: \"dptrain data schema\" writes them", option)
-	}
-	return err
 }
 
 // countRows opens a training file and counts its rows. The caller has to close the file.
@@ -113,10 +101,10 @@ func sameFile(a, b string) bool {
 	return errFirst == nil && errSecond == nil && os.SameFile(first, second)
 }
 
-// explainedTable renames a table's option in an error to the setting.
-func explainedTable(err error) error {
+// explainedTable renames a table's option in an error to the setting, and adds a remedy to it.
+func explainedTable(err error, remedy string) error {
 	if option, ok := errors.AsType[*table.OptionError](err); ok {
-		return usagef("data.%w", option)
+		return usagef("data.%w%s", option, remedy)
 	}
 	return err
 }

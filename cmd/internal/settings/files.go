@@ -65,7 +65,7 @@ func (e Experiment) validateData() error {
 	return nil
 }
 
-// Complete returns an error if training on own files lacks a setting, or if both files have the same path.
+// Complete returns an error if training on own files lacks a setting.
 //
 // Held-out private samples select in place of public test rows, which may then be missing.
 func (d Data) Complete(heldOut bool) error {
@@ -76,8 +76,6 @@ func (d Data) Complete(heldOut bool) error {
 		return errors.New("data.test: give a file with public test rows by --test FILE: it selects, and says what columns and classes there are; without any, list the columns by \"dptrain data schema\": then a linear model takes none, whose hyperparameters a rule gives, and \"dptrain train\" none, and \"dptrain tune --holdout 0.1\" selects on private rows")
 	case d.Label == "":
 		return errors.New("data.label: name the column that holds the labels by --label NAME")
-	case d.Train == d.Test:
-		return errors.New("data.test: the training file is private and the test file public: give two files")
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func TestCompleteData(t *testing.T) {
 	}
 	for want, change := range map[string]func(*Data){
 		"--train": func(d *Data) { d.Train = "" }, "--test": func(d *Data) { d.Test = "" },
-		"--label": func(d *Data) { d.Label = "" }, "two files": func(d *Data) { d.Test = d.Train },
+		"--label": func(d *Data) { d.Label = "" },
 	} {
 		wrong := d
 		change(&wrong)
