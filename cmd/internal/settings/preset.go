@@ -93,11 +93,19 @@ func Preset(name string) (Experiment, error) {
 		if layer == "layers/adam.yaml" && e.Training.Optimizer == OptimizerAdam {
 			continue // the data set has learning rates of its own
 		}
-		text, _ := configs.Files.ReadFile(layer) // embedded
-		if err := e.decode(text); err != nil {
-			return Experiment{}, fmt.Errorf("%s: %w", layer, err)
+		if err := e.decodeEmbedded(layer); err != nil {
+			return Experiment{}, err
 		}
 	}
 	e.Preset = name
 	return e, nil
+}
+
+// decodeEmbedded sets the settings of an embedded file in e.
+func (e *Experiment) decodeEmbedded(name string) error {
+	text, _ := configs.Files.ReadFile(name)
+	if err := e.decode(text); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/dptrain/dptrain/configs"
 	"github.com/dptrain/dptrain/internal/nearest"
 )
 
@@ -63,9 +62,6 @@ func Resolve(file File, overrides []Override) (Experiment, error) {
 	if err != nil {
 		return Experiment{}, err
 	}
-	if err := e.decodeTexts(layers); err != nil {
-		return Experiment{}, err
-	}
 	preset, dataset := e.Preset, e.Dataset
 	for _, layer := range layers {
 		if err := e.applyLayer(layer); err != nil {
@@ -105,14 +101,16 @@ func (o Override) source() string {
 	return o.From
 }
 
-// presetOf returns the preset chosen by the strongest layer that chooses one.
+// presetOf returns the preset chosen by the strongest layer that chooses one. That of [Files] has the settings for texts
+// over it if a layer names their column.
 func presetOf(layers []layer) (Experiment, error) {
-	preset := Default
+	preset, texts := Default, false
 	for _, layer := range layers {
 		var named Experiment
 		if err := layer(&named); err != nil {
 			return Experiment{}, err
 		}
+		texts = texts || named.Data.Text != ""
 		switch {
 		case named.Preset == "" && named.Dataset != "":
 			if dataset, _, _ := layersOf(preset); dataset == named.Dataset {
@@ -134,30 +132,11 @@ func presetOf(layers []layer) (Experiment, error) {
 			}
 		}
 	}
-	return Preset(preset)
-}
-
-// decodeTexts puts the settings for texts over the preset of files if a layer names their column.
-func (e *Experiment) decodeTexts(layers []layer) error {
-	if e.Dataset != Files {
-		return nil
+	e, err := Preset(preset)
+	if err == nil && texts && e.Dataset == Files {
+		err = e.decodeEmbedded("layers/texts.yaml")
 	}
-	for _, layer := range layers {
-		var named Experiment
-		if err := layer(&named); err != nil {
-			return err
-		}
-		if named.Data.Text == "" {
-			continue
-		}
-		const name = "layers/texts.yaml"
-		text, _ := configs.Files.ReadFile(name) // embedded
-		if err := e.decode(text); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		return nil
-	}
-	return nil
+	return e, err
 }
 
 var errBothGiven = errors.New("epsilon and noise_multiplier are both given; one follows from the other, give one, or privacy.fixed=noise, and the epochs follow")
