@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/train"
 )
 
-// floats returns the values of a column of data as engines get them.
-func floats(d *train.Data, column int) (out []float64) {
+// valuesOf returns the values of a column of data as engines get them.
+func valuesOf(d *train.Data, column int) (out []float64) {
 	values := reflect.ValueOf(d).Elem().FieldByName("columns").FieldByName("Columns").Index(column).FieldByName("Floats")
 	for i := range values.Len() {
 		out = append(out, values.Index(i).Float())
@@ -40,11 +40,11 @@ func TestUnitsKeepTheirRowsInAnyGroup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(floats(cut.train, 0), floats(cut.train, 1)) {
-			t.Errorf("rows %v have labels %v", floats(cut.train, 0), floats(cut.train, 1))
+		if !slices.Equal(valuesOf(cut.train, 0), valuesOf(cut.train, 1)) {
+			t.Errorf("rows %v have labels %v", valuesOf(cut.train, 0), valuesOf(cut.train, 1))
 		}
 		of = map[int][]int{}
-		for _, v := range floats(cut.train, 0) {
+		for _, v := range valuesOf(cut.train, 0) {
 			of[int(v)/100] = append(of[int(v)/100], int(v)%100)
 		}
 		return of

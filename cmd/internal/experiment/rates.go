@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
@@ -43,7 +45,7 @@ func stableRate(s *table.Schema, public *table.Samples) float64 {
 			}
 			next[width] += dot / float64(rows)
 		}
-		if largest = norm(next); !(largest > 0) || math.IsInf(largest, 1) {
+		if largest = floats.Norm(next, 2); !(largest > 0) || math.IsInf(largest, 1) {
 			return math.Inf(1) // rows whose squares overflow have warnings of their own
 		}
 		for j := range v {
@@ -55,14 +57,6 @@ func stableRate(s *table.Schema, public *table.Samples) float64 {
 
 // maxCurvatureCells bounds the values that are read of public rows, so that a plan of a wide table stays fast.
 const maxCurvatureCells = 1 << 22
-
-func norm(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x * x
-	}
-	return math.Sqrt(sum)
-}
 
 // squaredError reports whether an experiment trains a dense model by DP-SGD on the squared error of own files. Its
 // large learning rates spoil the model. A cross-entropy has bounded gradients, and large rates only slow it down.

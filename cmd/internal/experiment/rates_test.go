@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
 
 	"github.com/dptrain/dptrain/datasets/table"
@@ -61,10 +62,10 @@ func TestStableRateIsTheLimit(t *testing.T) {
 				}
 				e = next
 				if step == 1000 {
-					first = norm(e)
+					first = floats.Norm(e, 2)
 				}
 			}
-			return norm(e) > first*1.5
+			return floats.Norm(e, 2) > first*1.5
 		}
 		if grows(0.9 * rate) {
 			t.Fatalf("rate %v diverges", 0.9*rate)

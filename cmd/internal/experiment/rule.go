@@ -52,10 +52,7 @@ type spread struct {
 // spreadOf takes public rows as they are. Without any it takes a number's range for five standard deviations, or 1 for
 // one, and a category's for as rare as the others.
 func spreadOf(s *table.Schema, public *table.Samples) spread {
-	out := spread{label: 1}
-	for _, axis := range s.Shape {
-		out.values = max(1, out.values) * axis
-	}
+	out := spread{label: 1, values: int(volume(s.Shape))}
 	numbers := s.Label.Task == table.Regression
 	if public == nil || public.N == 0 {
 		deviation := func(clip *table.Range, scale *table.Scale) float64 {
