@@ -67,18 +67,14 @@ func statedSpace(e settings.Experiment, s tuner.Settings) release.Space {
 		out.Candidates = len(space)
 		out.Missed = accountant.Missed(s.Repetitions, len(space))
 		out.Runs, out.RunProbabilities = space.Runs(), space.Chances()
-		out.Parameters = gridParameters(e, space)
+		out.Parameters = tuned(e, gridParameters(e, space))
 	case tuner.Region:
 		out.Missed = accountant.Missed(s.Repetitions, tenths)
 		if len(space.Runs) == 0 {
 			out.Line = &release.Line{Slope: space.Line.Slope, Order: space.Line.Orders.High}
 		}
 		out.Runs, out.RunProbabilities = space.Runs, space.Chances()
-		for _, p := range space.Parameters() {
-			if e.Tunes(settingOf[p.Name]) {
-				out.Parameters = append(out.Parameters, p)
-			}
-		}
+		out.Parameters = tuned(e, space.Parameters())
 	}
 	if len(out.Runs) == 1 {
 		out.RunProbabilities = nil
@@ -97,7 +93,12 @@ var settingOf = map[string]string{
 	"clipping norm": settings.TuneClip,
 }
 
-// gridParameters returns the tuned hyperparameters of a grid, with their values.
+// tuned returns those of the hyperparameters that are tuned.
+func tuned(e settings.Experiment, all []tuner.Parameter) []tuner.Parameter {
+	return slices.DeleteFunc(all, func(p tuner.Parameter) bool { return !e.Tunes(settingOf[p.Name]) })
+}
+
+// gridParameters returns the hyperparameters of a grid, with their values.
 func gridParameters(e settings.Experiment, g tuner.Grid) []tuner.Parameter {
 	var rates, batches, norms []float64
 	for _, c := range g {
@@ -105,18 +106,12 @@ func gridParameters(e settings.Experiment, g tuner.Grid) []tuner.Parameter {
 		batches = with(batches, c.SamplingRate)
 		norms = with(norms, c.ClippingNorm)
 	}
-	var tuned []tuner.Parameter
-	for _, p := range []tuner.Parameter{
+	return []tuner.Parameter{
 		{Name: "learning rate", Values: tuner.Values{List: rates}},
 		{Name: "sampling rate", Values: tuner.Values{List: batches}},
 		{Name: "epochs", Values: tuner.Values{List: e.Tuning.Epochs}},
 		{Name: "clipping norm", Values: tuner.Values{List: norms}},
-	} {
-		if e.Tunes(settingOf[p.Name]) {
-			tuned = append(tuned, p)
-		}
 	}
-	return tuned
 }
 
 func with(values []float64, v float64) []float64 {
