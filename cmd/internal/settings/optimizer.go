@@ -78,11 +78,13 @@ func (t Training) hasMomentum() bool {
 }
 
 func (t Training) validate() error {
-	if err := cmp.Or(
+	for _, err := range []error{
 		oneOf("training.optimizer", t.Optimizer, Optimizers()...),
 		oneOf("training.schedule", cmp.Or(t.Schedule, ScheduleConstant), Schedules()...),
-	); err != nil {
-		return err
+	} {
+		if err != nil {
+			return err
+		}
 	}
 	if t.Momentum != nil {
 		switch v := *t.Momentum; {

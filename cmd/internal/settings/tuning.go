@@ -136,7 +136,7 @@ func threeDigits(v float64) float64 {
 }
 
 func (t Tuning) validate(fixed string) error {
-	if err := cmp.Or(
+	return cmp.Or(
 		t.validateTuned(fixed),
 		oneOf("tuning.search", t.Search, Searches()...),
 		distinct("tuning.learning_rates", t.LearningRates, positive),
@@ -147,16 +147,8 @@ func (t Tuning) validate(fixed string) error {
 		oneOf("tuning.division", cmp.Or(t.Division, DivisionCost), Divisions()...),
 		oneOf("tuning.metric", cmp.Or(t.Metric, MetricAccuracy), Metrics()...),
 		distinct("tuning.ranges", t.Ranges, func(key, name string) error { return oneOf(key, name, Tunable()...) }),
-	); err != nil {
-		return err
-	}
-	if len(t.BatchSizes) > 0 && len(t.SamplingRates) > 0 {
-		return fmt.Errorf("tuning: batch_sizes and sampling_rates are both given; one follows from the other, give one")
-	}
-	if !(t.LargestFinalRate >= 0) || math.IsInf(t.LargestFinalRate, 0) {
-		return fmt.Errorf("tuning.largest_final_rate: must be a number above 0, or 0 for none, got %v", t.LargestFinalRate)
-	}
-	return t.validateLists(fixed)
+		t.validateLists(fixed),
+	)
 }
 
 func (t Tuning) validateTuned(fixed string) error {
@@ -175,8 +167,14 @@ func (t Tuning) validateTuned(fixed string) error {
 	})
 }
 
-// validateLists returns an error for a tuned parameter without values.
+// validateLists returns an error for a tuned parameter without values, or with two lists of them.
 func (t Tuning) validateLists(fixed string) error {
+	if len(t.BatchSizes) > 0 && len(t.SamplingRates) > 0 {
+		return fmt.Errorf("tuning: batch_sizes and sampling_rates are both given; one follows from the other, give one")
+	}
+	if !(t.LargestFinalRate >= 0) || math.IsInf(t.LargestFinalRate, 0) {
+		return fmt.Errorf("tuning.largest_final_rate: must be a number above 0, or 0 for none, got %v", t.LargestFinalRate)
+	}
 	e := Experiment{Privacy: Privacy{Fixed: fixed}, Tuning: t}
 	ranged, candidates := false, 1
 	for _, list := range []struct {
