@@ -65,7 +65,8 @@ func Describe(preset string) (string, error) {
 	if e.Tunes(TuneBatch) {
 		tuned = firstLine("layers/all.yaml")
 	}
-	if plain := strings.Replace(preset, "-adam", "", 1); e.Dataset == Files && plain != preset { // it has DP-Adam anyway
+	// DP-Adam is the default of files.
+	if plain := strings.Replace(preset, "-adam", "", 1); e.Dataset == Files && plain != preset {
 		same = "; the same as " + plain
 	}
 	return fmt.Sprintf("%s; %s; tunes %s%s", firstLine(e.Dataset+".yaml"), optimizer, tuned, same), nil

@@ -101,8 +101,8 @@ func (o Override) source() string {
 	return o.From
 }
 
-// presetOf returns the preset chosen by the strongest layer that chooses one. That of [Files] has the settings for texts
-// over it if a layer names their column.
+// presetOf returns the preset chosen by the strongest layer that chooses one. If a layer names a column of texts,
+// that of [Files] has the settings for texts over it.
 func presetOf(layers []layer) (Experiment, error) {
 	preset, texts := Default, false
 	for _, layer := range layers {
