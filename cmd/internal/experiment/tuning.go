@@ -78,6 +78,7 @@ func tuningSettings(e settings.Experiment, r accountant.Repetitions, n int, spac
 			Rate: e.Privacy.Holdout, LogLoss: e.Privacy.Holdout > 0 && e.Tuning.Metric != "",
 		},
 		RowsPerUnit: e.Data.RowsPerUnit,
+		Clipping:    train.Clipping(e.Privacy.Clipping),
 	}
 }
 
