@@ -76,7 +76,7 @@ func TestPrivacyValidate(t *testing.T) {
 	}
 }
 
-// Runs are resumed by this text of their settings. Earlier versions wrote it without a rule of clipping, which was fixed.
+// Runs are resumed by this text of their settings. Earlier versions wrote it without a rule of clipping.
 func TestTextOfSettings(t *testing.T) {
 	s := settings()
 	fixed := fmt.Sprint(s)

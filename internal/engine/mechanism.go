@@ -14,9 +14,9 @@ type Mechanism struct {
 	Automatic           bool    // automatic clipping: see [ClipFactor]; the sensitivity is the same
 }
 
-// Stability is added to norms in automatic clipping, so that small gradients stay smaller than large ones: γ in Bu, Wang,
-// Zha and Karypis, "Automatic Clipping: Differentially Private Deep Learning Made Easier and Stronger" (NeurIPS 2023),
-// whose AUTO-S has this value.
+// Stability is added to norms in automatic clipping, so that small gradients stay smaller than large ones: γ in Bu,
+// Wang, Zha and Karypis, "Automatic Clipping: Differentially Private Deep Learning Made Easier and Stronger" (NeurIPS
+// 2023), whose AUTO-S has this value.
 const Stability = 0.01
 
 // minNorm and maxNorm bound clipping norms so that single precision neither overflows nor underflows, with room to
@@ -40,8 +40,8 @@ func (m Mechanism) NoiseDeviation() float64 { return m.NoiseMultiplier * m.Clipp
 
 // ClipFactor returns the factor that a gradient of the given squared norm is multiplied by: min(1, c/norm), or
 // c/(norm + [Stability]) with automatic clipping, computed in float64 and rounded to float32. It returns 0 if the norm
-// isn't finite, and then the sample, whose gradient may have NaNs, contributes nothing to the sum. It also returns 0 for
-// a factor below 2⁻¹⁰⁰, because single precision would round its products too coarsely.
+// isn't finite, and then the sample, whose gradient may have NaNs, contributes nothing to the sum. It also returns 0
+// for a factor below 2⁻¹⁰⁰, because single precision would round its products too coarsely.
 func ClipFactor(squaredNorm, c float64, automatic bool) float32 {
 	norm := math.Sqrt(squaredNorm)
 	switch {
