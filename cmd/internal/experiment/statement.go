@@ -6,7 +6,6 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
-	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
 
@@ -25,7 +24,6 @@ func stated(p settings.Privacy, d settings.Data, n int, g accountant.Guarantee) 
 		Epsilon:    g.Epsilon,
 		Delta:      g.Delta,
 		Samples:    n,
-		Clipping:   train.Clipping(p.Clipping),
 		Accounting: string(g.Mode),
 		Bound:      g.Bound,
 		Order:      g.Order,

@@ -113,7 +113,7 @@ func (p Privacy) Alike() bool {
 
 // Of returns p with the hyperparameters of the final run.
 func (p Privacy) Of(h Hyperparameters) Privacy {
-	p.SamplingRate, p.NoiseMultiplier, p.ClippingNorm, p.Steps = h.SamplingRate, h.NoiseMultiplier, h.ClippingNorm, h.Steps
+	p.SamplingRate, p.NoiseMultiplier, p.ClippingNorm, p.Clipping, p.Steps = h.SamplingRate, h.NoiseMultiplier, h.ClippingNorm, h.Clipping, h.Steps
 	return p
 }
 
