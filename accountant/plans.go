@@ -2,7 +2,8 @@ package accountant
 
 // DPSGD returns the event of a whole training run: steps adaptive releases of a clipped gradient sum over
 // Poisson-sampled batches. samplingRate is the expected batch size over the number of samples; noiseMultiplier is
-// relative to the clipping norm. DP-Adam and any other post-processing of the noisy gradients cost the same.
+// relative to the clipping norm, the sensitivity of the sum with fixed and with automatic clipping. DP-Adam and any
+// other post-processing of the noisy gradients cost the same.
 func DPSGD(samplingRate, noiseMultiplier float64, steps int) Event {
 	return SelfComposed{Event: PoissonSampled{SamplingProbability: samplingRate, Event: Gaussian{NoiseMultiplier: noiseMultiplier}}, Count: steps}
 }

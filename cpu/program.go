@@ -16,9 +16,10 @@ type bound struct {
 	derived    [][]float32          // by Derived value
 	preparer   *microbatch          // computes the derived values, as if stored values were one sample's
 
-	coins []uint32   // by sample, for rounding
-	job   engine.Job // its key and trial: dropout uses their draws at step
-	step  int
+	coins     []uint32   // by sample, for rounding
+	automatic bool       // clipping
+	job       engine.Job // its key and trial: dropout uses their draws at step
+	step      int
 }
 
 // set derives all forms from the parameters, whose slices it keeps.
@@ -148,7 +149,7 @@ func (b *microbatch) clipped(run *bound, data *engine.Data, samples []int32, cli
 		b.measure(b.squared[:b.n])
 		for s, v := range b.squared[:b.n] {
 			squared[from+b.indexOf[s]] = v
-			b.factors[s] = engine.ClipFactor(v, clip)
+			b.factors[s] = engine.ClipFactor(v, clip, run.automatic)
 			if b.factors[s] == 0 {
 				b.silence(s)
 			}

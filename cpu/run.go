@@ -49,7 +49,7 @@ func newRun(l *loaded, job engine.Job) *run {
 		bound:   l.code.bind(),
 		params:  slices.Clone(job.Initial),
 	}
-	r.bound.coins = l.coins
+	r.bound.coins, r.bound.automatic = l.coins, job.Mechanism.Automatic
 	r.summed, r.updated = r.sumShare, r.updateSpan
 	r.clip = job.Mechanism.ClipTo(r.grid, l.layout.Size)
 	r.tensors = l.layout.Split(r.params)

@@ -32,6 +32,9 @@ func settingsOf(j engine.Job, samples, size int) []float64 {
 	m, o, g := j.Mechanism, j.Optimizer, j.Mechanism.Grid(samples)
 	row := make([]float64, kernel.SettingColumns)
 	row[kernel.SettingFine], row[kernel.SettingCoarse], row[kernel.SettingClip] = g.Fine, g.Coarse, m.ClipTo(g, size)
+	if m.Automatic {
+		row[kernel.SettingStability] = engine.Stability
+	}
 	row[kernel.SettingDeviation], row[kernel.SettingDivisor] = m.NoiseDeviation(), m.ExpectedBatchSize
 	row[kernel.SettingRate], row[kernel.SettingEpsilon] = o.LearningRate, o.Epsilon
 	row[kernel.SettingBeta1], row[kernel.SettingBeta2] = o.Beta1, o.Beta2

@@ -201,6 +201,7 @@ func TestFromIsOfTheSameMechanism(t *testing.T) {
 		"less noise":    func(p *Privacy) { p.NoiseMultiplier = 0.5 },
 		"more samples":  func(p *Privacy) { p.SamplingRate, p.NominalSize = 0.2, 300 },
 		"a larger norm": func(p *Privacy) { p.ClippingNorm = 2 },
+		"another rule":  func(p *Privacy) { p.Clipping = AutomaticClipping },
 		"a larger size": func(p *Privacy) { p.NominalSize = 601 },
 	} {
 		other, next := s, s

@@ -14,6 +14,7 @@ func anyPrivacy(t *rapid.T) Privacy {
 		SamplingRate:    rapid.Float64Range(1e-6, 1).Draw(t, "sampling rate"),
 		NoiseMultiplier: rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(1e-5, 100)).Draw(t, "noise multiplier"),
 		ClippingNorm:    rapid.Float64Range(1e-6, 1e6).Draw(t, "clipping norm"),
+		Clipping:        rapid.SampledFrom([]Clipping{FixedClipping, AutomaticClipping}).Draw(t, "clipping"),
 		Steps:           rapid.IntRange(0, 1e6).Draw(t, "steps"),
 		NominalSize:     rapid.Float64Range(1e-3, 1e9).Draw(t, "nominal size"),
 	}
@@ -37,6 +38,9 @@ func TestMechanismCouplesEventAndEngine(t *testing.T) {
 		}
 		if e.ExpectedBatchSize != p.SamplingRate*p.NominalSize {
 			t.Fatalf("divisor %v, want %v", e.ExpectedBatchSize, p.SamplingRate*p.NominalSize)
+		}
+		if e.Automatic != (p.Clipping == AutomaticClipping) {
+			t.Fatalf("clipping %v: automatic is %v", p.Clipping, e.Automatic)
 		}
 		deviation, charged := e.NoiseMultiplier*e.ClippingNorm, p.NoiseMultiplier*p.ClippingNorm
 		if math.Abs(deviation-charged) > 4*0x1p-53*charged {

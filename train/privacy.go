@@ -22,11 +22,34 @@ type Privacy struct {
 	// range of single precision. In each coordinate a contribution is rounded by up to C/2²², or more if there are very
 	// many samples or there is very much noise, so a C of a million times the gradients' norms leaves nothing of them.
 	ClippingNorm float64 `json:"clipping_norm" yaml:"clipping_norm"`
+	// Clipping is the rule by which gradients are scaled to ClippingNorm. The guarantee is the same by each.
+	Clipping Clipping `json:"clipping,omitempty" yaml:"clipping,omitempty"`
 	// Steps is T, the number of updates; at least 0.
 	Steps int `json:"steps" yaml:"steps"`
 	// NominalSize is the public, expected number of samples that the run trains on: n, or q·n for a run on a random
 	// subset. It must never be a drawn size, which is private.
 	NominalSize float64 `json:"nominal_size" yaml:"nominal_size"`
+}
+
+// Clipping is a rule by which each sample's gradient is scaled before gradients are summed.
+type Clipping string
+
+// The rules of clipping. Neither lets a sample contribute more than C.
+const (
+	// FixedClipping scales gradients of norms above C down to C, and leaves others as they are.
+	FixedClipping Clipping = ""
+	// AutomaticClipping multiplies each gradient by C/(norm + 0.01). Then C only scales the learning rate, exactly so
+	// for SGD without weight decay: keep one C, and search the rate. It is AUTO-S of Bu, Wang, Zha and Karypis,
+	// "Automatic Clipping: Differentially Private Deep Learning Made Easier and Stronger" (NeurIPS 2023).
+	AutomaticClipping Clipping = "automatic"
+)
+
+// String returns the rule's name, "fixed" or "automatic".
+func (c Clipping) String() string {
+	if c == FixedClipping {
+		return "fixed"
+	}
+	return string(c)
 }
 
 // maxSteps is the maximum of Steps, because the names of random streams hold 32-bit step numbers.
@@ -41,6 +64,8 @@ func (p Privacy) Validate() error {
 		return &SettingError{"noise multiplier", p.NoiseMultiplier, "0, or a number from 1e-5 to 1e9"}
 	case !(p.ClippingNorm >= 1e-9 && p.ClippingNorm <= 1e9):
 		return &SettingError{"clipping norm", p.ClippingNorm, "a number from 1e-9 to 1e9"}
+	case p.Clipping != FixedClipping && p.Clipping != AutomaticClipping:
+		return &SettingError{"clipping", p.Clipping, fmt.Sprintf("train.FixedClipping or %q", AutomaticClipping)}
 	case p.Steps < 0 || p.Steps > maxSteps:
 		return &SettingError{"steps", p.Steps, fmt.Sprintf("a whole number from 0 to %d", maxSteps)}
 	case !(p.NominalSize > 0 && finite(p.NominalSize)):
@@ -95,6 +120,7 @@ func (p Privacy) engine() engine.Mechanism {
 		NoiseMultiplier:     p.NoiseMultiplier,
 		ClippingNorm:        p.ClippingNorm,
 		ExpectedBatchSize:   p.ExpectedBatchSize(),
+		Automatic:           p.Clipping == AutomaticClipping,
 	}
 }
 

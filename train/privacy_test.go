@@ -2,7 +2,9 @@ package train
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -57,6 +59,7 @@ func TestPrivacyValidate(t *testing.T) {
 		{func(p *Privacy) { p.NoiseMultiplier = 1.1e9 }, "noise multiplier is 1.1e+09: want 0, or a number from 1e-5 to 1e9"},
 		{func(p *Privacy) { p.ClippingNorm = 0 }, "clipping norm is 0: want a number from 1e-9 to 1e9"},
 		{func(p *Privacy) { p.ClippingNorm = math.NaN() }, "clipping norm is NaN: want a number from 1e-9 to 1e9"},
+		{func(p *Privacy) { p.Clipping = "fixed" }, `clipping is fixed: want train.FixedClipping or "automatic"`},
 		{func(p *Privacy) { p.Steps = -1 }, "steps is -1: want a whole number from 0 to 2147483647"},
 		{func(p *Privacy) { p.Steps = math.MaxInt32 + 1 }, "steps is 2147483648: want a whole number from 0 to 2147483647"},
 		{func(p *Privacy) { p.NominalSize = math.Inf(1) }, "nominal size is +Inf: want a finite number above 0"},
@@ -70,5 +73,14 @@ func TestPrivacyValidate(t *testing.T) {
 		if !errors.As(err, &setting) || err.Error() != tt.want {
 			t.Errorf("got %v\nwant %s", err, tt.want)
 		}
+	}
+}
+
+// Runs are resumed by this text of their settings. Earlier versions wrote it without a rule of clipping.
+func TestTextOfSettings(t *testing.T) {
+	s := settings()
+	fixed := fmt.Sprint(s)
+	if s.Privacy.Clipping = AutomaticClipping; strings.Contains(fixed, " Clipping:") || !strings.Contains(fmt.Sprint(s), "ClippingNorm:2 Clipping:automatic Steps:50") {
+		t.Errorf("%v and %v", fixed, s)
 	}
 }

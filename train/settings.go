@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/internal/compile"
@@ -71,11 +72,12 @@ func (s Settings) goingOn(l engine.Layout) (Settings, error) {
 func (s State) sameMechanism(p Privacy) error {
 	for _, v := range []struct {
 		name      string
-		now, then float64
+		now, then any
 	}{
 		{"sampling rate", p.SamplingRate, s.privacy.SamplingRate},
 		{"noise multiplier", p.NoiseMultiplier, s.privacy.NoiseMultiplier},
 		{"clipping norm", p.ClippingNorm, s.privacy.ClippingNorm},
+		{"clipping", p.Clipping, s.privacy.Clipping},
 		{"nominal size", p.NominalSize, s.privacy.NominalSize},
 	} {
 		if v.now != v.then {
@@ -86,9 +88,10 @@ func (s State) sameMechanism(p Privacy) error {
 }
 
 // Format prints the settings for any verb. It leaves out the key, which is secret, and the members, which may be a
-// private choice.
+// private choice. It leaves out fixed clipping too: text of earlier versions, with which runs are resumed, lacks it.
 func (s Settings) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "%s at learning rate %v, %+v", s.Optimizer, s.Optimizer.LearningRate, s.Privacy)
+	privacy := strings.Replace(fmt.Sprintf("%+v", s.Privacy), " Clipping:fixed", "", 1)
+	fmt.Fprintf(f, "%s at learning rate %v, %s", s.Optimizer, s.Optimizer.LearningRate, privacy)
 }
 
 // Parameter is one trained parameter of a model.

@@ -75,15 +75,16 @@ const stateKind = "dptrain state 3"
 
 // stateHeader is the header of an encoded state: all but its tensors.
 type stateHeader struct {
-	Run             []byte  `json:"run"`
-	SamplingRate    float64 `json:"sampling_rate"`
-	NoiseMultiplier float64 `json:"noise_multiplier"`
-	ClippingNorm    float64 `json:"clipping_norm"`
-	NominalSize     float64 `json:"nominal_size"`
-	Step            int     `json:"step"`
-	Updates         int     `json:"updates"`
-	Pending         int     `json:"pending"`
-	Groups          [4]int  `json:"groups"` // the numbers of tensors: see groups
+	Run             []byte   `json:"run"`
+	SamplingRate    float64  `json:"sampling_rate"`
+	NoiseMultiplier float64  `json:"noise_multiplier"`
+	ClippingNorm    float64  `json:"clipping_norm"`
+	Clipping        Clipping `json:"clipping,omitempty"`
+	NominalSize     float64  `json:"nominal_size"`
+	Step            int      `json:"step"`
+	Updates         int      `json:"updates"`
+	Pending         int      `json:"pending"`
+	Groups          [4]int   `json:"groups"` // the numbers of tensors: see groups
 }
 
 // groups returns the groups of tensors in the order of the encoding.
@@ -95,7 +96,7 @@ func (t *tensors) groups() [4]*[][]float32 {
 // like any other, NaN by its bits.
 func (s State) MarshalBinary() ([]byte, error) {
 	p, t := s.privacy, s.inner
-	h := stateHeader{s.run[:], p.SamplingRate, p.NoiseMultiplier, p.ClippingNorm, p.NominalSize, t.Step, t.Updates, t.Pending, [4]int{}}
+	h := stateHeader{s.run[:], p.SamplingRate, p.NoiseMultiplier, p.ClippingNorm, p.Clipping, p.NominalSize, t.Step, t.Updates, t.Pending, [4]int{}}
 	var all []safetensors.Tensor
 	for k, group := range t.groups() {
 		h.Groups[k] = len(*group)
@@ -138,7 +139,7 @@ func (s *State) UnmarshalBinary(data []byte) error {
 		return fmt.Errorf("%w: groups of %v tensors, and %d more", ErrState, h.Groups, len(all))
 	}
 	*s = State{run: [sha256.Size]byte(h.Run), inner: t, privacy: Privacy{
-		SamplingRate: h.SamplingRate, NoiseMultiplier: h.NoiseMultiplier, ClippingNorm: h.ClippingNorm, NominalSize: h.NominalSize,
+		SamplingRate: h.SamplingRate, NoiseMultiplier: h.NoiseMultiplier, ClippingNorm: h.ClippingNorm, Clipping: h.Clipping, NominalSize: h.NominalSize,
 	}}
 	return nil
 }

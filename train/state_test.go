@@ -104,6 +104,7 @@ var otherRuns = map[string]func(*Settings){
 	"sampling rate": func(s *Settings) { s.Privacy.SamplingRate = 0.26 },
 	"noise":         func(s *Settings) { s.Privacy.NoiseMultiplier = 0 },
 	"clipping norm": func(s *Settings) { s.Privacy.ClippingNorm = 1 },
+	"clipping":      func(s *Settings) { s.Privacy.Clipping = AutomaticClipping },
 	"steps":         func(s *Settings) { s.Privacy.Steps = 51 },
 	"nominal size":  func(s *Settings) { s.Privacy.NominalSize = 61 },
 	"optimizer":     func(s *Settings) { s.Optimizer = Adam(0.1) },

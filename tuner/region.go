@@ -291,7 +291,7 @@ func (r Region) validate(s Settings) error {
 		return err
 	}
 	for _, c := range corners {
-		if err := s.validateCandidate(c); err != nil {
+		if err := s.validateCandidate(c, corners[0].ClippingNorm); err != nil {
 			return fmt.Errorf("a corner of the region: %w", err)
 		}
 	}

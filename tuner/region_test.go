@@ -246,6 +246,11 @@ func TestRegionValidate(t *testing.T) {
 	if err := good.Validate(); err != nil {
 		t.Fatal(err)
 	}
+	automatic := good
+	automatic.Clipping = train.AutomaticClipping
+	if err := automatic.Validate(); err == nil || !strings.Contains(err.Error(), "only scales the learning rate") {
+		t.Errorf("a range of clipping norms: %v", err)
+	}
 	for name, change := range map[string]func(*Region){
 		"learning rate": func(r *Region) { r.LearningRate.Low = 0 },
 		"sampling rate": func(r *Region) { r.SamplingRate.High = 2 },

@@ -19,6 +19,10 @@ type Settings struct {
 	Samples     int             // n, the size of X
 	RowsPerUnit int             // samples of a unit, which is protected as a whole; 0 and 1 mean one
 
+	// Clipping is the rule of clipping of all runs. With [train.AutomaticClipping] all candidates must have one
+	// clipping norm: others would only scale the learning rate.
+	Clipping train.Clipping `json:",omitempty"`
+
 	// Division is how [Calibrate] divides the budget over runs that differ in sampling rate or steps. It has no effect
 	// afterwards: the guarantee follows from the noise in Space.
 	Division Division `json:",omitempty"`
@@ -226,6 +230,7 @@ func (s Settings) privacy(c Candidate, nominalSize float64) train.Privacy {
 		SamplingRate:    c.SamplingRate,
 		NoiseMultiplier: c.NoiseMultiplier,
 		ClippingNorm:    c.ClippingNorm,
+		Clipping:        s.Clipping,
 		Steps:           c.Steps,
 		NominalSize:     nominalSize,
 	}

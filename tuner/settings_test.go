@@ -122,6 +122,8 @@ func TestSettingsValidate(t *testing.T) {
 		{func(s *Settings) { grid(*s)[0].NoiseMultiplier = -1 }, "candidate 1: noise multiplier is -1"},
 		{func(s *Settings) { grid(*s)[0].Steps = -1 }, "candidate 1: steps is -1"},
 		{func(s *Settings) { grid(*s)[0].ClippingNorm = 0 }, "candidate 1: clipping norm is 0"},
+		{func(s *Settings) { s.Clipping = "auto" }, "candidate 1: clipping is auto"},
+		{func(s *Settings) { s.Clipping, grid(*s)[2].ClippingNorm = train.AutomaticClipping, 2 }, "candidate 3: clipping norm is 2: want 1 as before"},
 		{func(s *Settings) { s.Optimizer.Method = "adagrad" }, "optimizer is adagrad"},
 		{func(s *Settings) { s.Optimizer.LearningRate = 0.1 }, "learning rate of the optimizer is 0.1: want 0"},
 		{func(s *Settings) { s.Samples = 0 }, "number of samples is 0"},

@@ -209,7 +209,7 @@ func (g Grid) validate(s Settings) error {
 		return &train.SettingError{Setting: "search space", Value: "empty", Want: "at least one candidate"}
 	}
 	for i, c := range g {
-		if err := s.validateCandidate(c); err != nil {
+		if err := s.validateCandidate(c, g[0].ClippingNorm); err != nil {
 			return fmt.Errorf("candidate %d: %w", i+1, err)
 		}
 	}
@@ -225,7 +225,11 @@ func (g Grid) LearningRates() (low, high float64) {
 	return slices.MinFunc(g, byRate).LearningRate, slices.MaxFunc(g, byRate).LearningRate
 }
 
-func (s Settings) validateCandidate(c Candidate) error {
+// validateCandidate checks a candidate, whose clipping norm must be the first one's if clipping is automatic.
+func (s Settings) validateCandidate(c Candidate, first float64) error {
+	if s.Clipping == train.AutomaticClipping && c.ClippingNorm != first {
+		return &train.SettingError{Setting: "clipping norm", Value: c.ClippingNorm, Want: fmt.Sprintf("%v as before: with automatic clipping it only scales the learning rate, so search the rate", first)}
+	}
 	if err := s.privacy(c, float64(s.Samples)).Validate(); err != nil {
 		return err
 	}

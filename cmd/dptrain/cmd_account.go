@@ -32,7 +32,7 @@ type accounted struct {
 }
 
 // notAccounted are the setting flags that no cost depends on.
-var notAccounted = []string{"model", "clipping-norm", "optimizer", "momentum", "weight-decay", "schedule", "warmup", "accumulate", "average", "tune", "search", "largest-final-rate", "division", "metric", "fixed", "learning-rate", "holdout", "workers", "engine", "devices"}
+var notAccounted = []string{"model", "clipping-norm", "clipping", "optimizer", "momentum", "weight-decay", "schedule", "warmup", "accumulate", "average", "tune", "search", "largest-final-rate", "division", "metric", "fixed", "learning-rate", "holdout", "workers", "engine", "devices"}
 
 func newAccountCommand(g *global) *cobra.Command {
 	cmd := term.Group(&cobra.Command{

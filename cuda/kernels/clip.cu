@@ -27,12 +27,13 @@ DEVICE double sum_squares(global<const float> v, int n) {
 // A sample's squared norm is added up in parts, by different warps.
 enum { norm_parts = 8 };
 
-// clip_factor returns the factor that clips a gradient of a given squared norm; see engine.ClipFactor.
-DEVICE float clip_factor(double squared, double clip) {
+// clip_factor returns the factor that a gradient of a given squared norm is multiplied by; see engine.ClipFactor.
+// Clipping is automatic if stability isn't 0.
+DEVICE float clip_factor(double squared, double clip, double stability) {
 	double norm = sqrt(squared);
-	if (norm <= clip)
+	if (stability == 0 && norm <= clip)
 		return 1;
-	double factor = clip / norm;
+	double factor = clip / (norm + stability);
 	return factor >= 0x1p-100 ? float(factor) : 0.0f;
 }
 
@@ -193,7 +194,7 @@ KERNEL(clipped_sums)(gradient_program p, minibatches drawn) {
 				for (int part = 0; part < norm_parts; part++)
 					squared += squares[s * norm_parts + part];
 				drawn.norms[size_t(run) * drawn.width + from + s] = squared;
-				factor = clip_factor(squared, set[setting_clip]);
+				factor = clip_factor(squared, set[setting_clip], set[setting_stability]);
 			}
 			unsigned those = lanes_where(factor != 0);
 			if (factor != 0) {

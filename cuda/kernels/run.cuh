@@ -22,6 +22,7 @@ enum {
 	setting_rate,      // the optimizer's learning rate
 	setting_beta1, setting_beta2, setting_epsilon,
 	setting_clip,      // the norm that gradients are clipped to, a little less than C
+	setting_stability, // added to norms in automatic clipping; else 0
 	setting_columns
 };
 

@@ -23,7 +23,8 @@
 //
 // C is the clipping norm, for which the noise is made, and c, slightly less, is the norm that engines clip to
 // ([Mechanism.ClipTo]). A step with an empty B still adds noise and updates. The divisor is the expected batch size,
-// never |B|.
+// never |B|. With automatic clipping ([Mechanism].Automatic) the factor is c/(‖g_i‖ + 0.01) instead, for all sizes of
+// gradients. Then C only scales the learning rate, and the noise covers the same sensitivity.
 //
 // # What engines promise
 //
@@ -66,6 +67,12 @@
 // an element of x, and the norm of x is at most 2⁶⁰ (rule 2), so that in norm this is at most 2⁻⁹⁰√d. The room that
 // 2⁻¹⁶ leaves above 2⁻¹⁷ is more: at least 2⁻⁵⁷, because C is at least 10⁻¹² and [Job.Check] keeps √d·Fine below C/16,
 // and so √d below 2¹⁸. Up to the maximum clipping norm, 10¹², nothing overflows.
+//
+// All of this holds with automatic clipping. Let n be the measured norm, a float64. The sum n + 0.01 is at least n, and
+// stays so when it is rounded to float64. Rounding is monotonic, so f is at most c/n, rounded as above: f‖g‖ has the
+// same bound. A factor may be above 1 here, for gradients of norms below C, but it is at most 100 C, and so below 2⁴⁷.
+// Times an element of δ, which is at most 2⁶⁰, it stays far below the maximum of single precision, 2¹²⁸. A gradient of
+// norm 0 contributes 0. If n is NaN or infinite, so is n + 0.01, and f is 0, as for the other rule.
 //
 // # How engines add
 //

@@ -10,7 +10,7 @@ func TestClipFactorBesideC(t *testing.T) {
 	for _, c := range []float64{1, 0.3, 1e-9, 1e9} {
 		for _, over := range []float64{1 + 0x1p-20, 1 + 0x1p-15, 1 + 0x1p-13, 1.5} {
 			sq := c * over * (c * over)
-			if got, want := ClipFactor(sq, c), float32(c/math.Sqrt(sq)); got != want || got == 1 {
+			if got, want := ClipFactor(sq, c, false), float32(c/math.Sqrt(sq)); got != want || got == 1 {
 				t.Errorf("a norm of %v c is scaled by %v, want %v", over, got, want)
 			}
 		}

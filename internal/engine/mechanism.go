@@ -11,7 +11,13 @@ type Mechanism struct {
 	NoiseMultiplier     float64 // σ, the standard deviation of the noise over ClippingNorm; 0 adds none
 	ClippingNorm        float64 // C: the noise covers a sensitivity of C in L2 norm
 	ExpectedBatchSize   float64 // the divisor of the noisy sum
+	Automatic           bool    // automatic clipping: see [ClipFactor]; the sensitivity is the same
 }
+
+// Stability is added to norms in automatic clipping, so that small gradients stay smaller than large ones: γ in Bu,
+// Wang, Zha and Karypis, "Automatic Clipping: Differentially Private Deep Learning Made Easier and Stronger" (NeurIPS
+// 2023), whose AUTO-S has this value.
+const Stability = 0.01
 
 // minNorm and maxNorm bound clipping norms so that single precision neither overflows nor underflows, with room to
 // spare; see the package comment.
@@ -32,17 +38,20 @@ func (g Grid) offset(d int) float64 { return math.Sqrt(float64(d)) * g.Fine }
 // NoiseDeviation returns the standard deviation of the noise in each coordinate, σ·C.
 func (m Mechanism) NoiseDeviation() float64 { return m.NoiseMultiplier * m.ClippingNorm }
 
-// ClipFactor returns the factor that clips a gradient of the given squared norm to c: min(1, c/norm), computed in
-// float64 and rounded to float32. It returns 0 if the norm isn't finite, and then the sample, whose gradient may have
-// NaNs, contributes nothing to the sum. It also returns 0 for a factor below 2⁻¹⁰⁰, because single precision would
-// round its products too coarsely.
-func ClipFactor(squaredNorm, c float64) float32 {
+// ClipFactor returns the factor that a gradient of the given squared norm is multiplied by: min(1, c/norm), or
+// c/(norm + [Stability]) with automatic clipping, computed in float64 and rounded to float32. It returns 0 if the norm
+// isn't finite, and then the sample, whose gradient may have NaNs, contributes nothing to the sum. It also returns 0
+// for a factor below 2⁻¹⁰⁰, because single precision would round its products too coarsely.
+func ClipFactor(squaredNorm, c float64, automatic bool) float32 {
 	norm := math.Sqrt(squaredNorm)
 	switch {
+	case automatic:
+		norm += Stability
 	case norm <= c:
 		return 1
-	case c/norm >= 0x1p-100:
-		return float32(c / norm)
+	}
+	if factor := c / norm; factor >= 0x1p-100 {
+		return float32(factor)
 	}
 	return 0 // NaN and infinity too
 }

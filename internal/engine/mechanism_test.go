@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"math"
+	"math/big"
 	"strings"
 	"testing"
 
@@ -12,25 +13,38 @@ import (
 func TestClipFactor(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
-		squared, clip float64
-		want          float32
+		squared, clip    float64
+		fixed, automatic float32
 	}{
-		{0, 1, 1}, {1, 1, 1}, {0.99, 1, 1}, {4, 1, 0.5}, {9, 1.5, 0.5}, {1e40, 1e10, 1e-10}, {0x1p200, 1, 0x1p-100},
-		{0x1.01p200, 1, 0}, {math.MaxFloat64, 1, 0}, {inf, 1, 0}, {nan, 1, 0}, {inf, 1e300, 0}, {-1, 1, 0}, {5e-324, 1e-9, 1},
+		{0, 1, 1, 100}, {1, 1, 1, 1 / 1.01}, {0.98 * 0.98, 1, 1, 1 / 0.99}, {4, 1, 0.5, 1 / 2.01}, {9, 1.5, 0.5, 1.5 / 3.01}, {1e40, 1e10, 1e-10, 1e-10},
+		{0x1p200, 1, 0x1p-100, 0x1p-100}, {0x1.01p200, 1, 0, 0}, {math.MaxFloat64, 1, 0, 0}, {0, maxNorm, 1, 1e14}, {0, 0x1p-107, 1, 0},
+		{inf, 1, 0, 0}, {nan, 1, 0, 0}, {inf, 1e300, 0, 0}, {-1, 1, 0, 0}, {5e-324, 1e-9, 1, 1e-7},
 	} {
-		if got := ClipFactor(c.squared, c.clip); got != c.want {
-			t.Errorf("squared norm %v, clipped to %v: factor %v, want %v", c.squared, c.clip, got, c.want)
+		if fixed, automatic := ClipFactor(c.squared, c.clip, false), ClipFactor(c.squared, c.clip, true); fixed != c.fixed || automatic != c.automatic {
+			t.Errorf("squared norm %v, clipped to %v: factors %v and %v, want %v and %v", c.squared, c.clip, fixed, automatic, c.fixed, c.automatic)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		norm := math.Exp(rapid.Float64Range(-80, 80).Draw(t, "log norm"))
 		clip := math.Exp(rapid.Float64Range(-21, 21).Draw(t, "log clip"))
-		f := float64(ClipFactor(norm*norm, clip))
-		if f < 0 || f > 1 || f*norm > clip*(1+0x1p-23) {
-			t.Fatalf("norm %v, clipped to %v: factor %v", norm, clip, f)
-		}
-		if want := math.Min(1, clip/norm); want > 0x1.01p-100 && math.Abs(f-want) > 0x1p-23*want {
-			t.Fatalf("norm %v, clipped to %v: factor %v, want %v", norm, clip, f, want)
+		for _, automatic := range []bool{false, true} {
+			exact := new(big.Float).SetPrec(200).Sqrt(new(big.Float).SetFloat64(norm * norm))
+			if automatic {
+				exact.Add(exact, big.NewFloat(0.01))
+			}
+			want, _ := exact.Quo(big.NewFloat(clip), exact).Float64()
+			if !automatic {
+				want = min(1, want)
+			}
+			// Rounded once to single precision, but for errors of float64.
+			f := float64(ClipFactor(norm*norm, clip, automatic))
+			if want > 0x1.01p-100 && math.Abs(f-want) > 0x1p-24*(1+0x1p-20)*floorPower(want) {
+				t.Fatalf("norm %v, clipped to %v, automatically %v: factor %v, want %v", norm, clip, automatic, f, want)
+			}
+			// The bound of the package comment, and no overflow beside the largest element.
+			if f < 0 || f*norm > clip*(1+0x1p-24)*(1+0x1p-50) || f*0x1p60 > math.MaxFloat32 {
+				t.Fatalf("norm %v, clipped to %v, automatically %v: factor %v", norm, clip, automatic, f)
+			}
 		}
 	})
 }

@@ -30,7 +30,8 @@ const (
 )
 
 // CheckGraph compiles a graph built with several batch sizes and compares the engine's clipped sum, squared norms and
-// outputs with Gorgonia's on single samples. Samples are standard normal unless data is given.
+// outputs with Gorgonia's on single samples. Batches of several samples are clipped automatically. Samples are standard
+// normal unless data is given.
 func (s Suite) CheckGraph(t TB, build Builder, clip float64, data *engine.Data) {
 	t.Helper()
 	single, err := build(1)
@@ -58,7 +59,10 @@ func (s Suite) CheckGraph(t TB, build Builder, clip float64, data *engine.Data) 
 // compare runs one program over all of data and compares the results with the oracle's.
 func (s Suite) compare(t TB, p *compile.Program, data *engine.Data, clip float64, want oracleResult, batch int) {
 	t.Helper()
-	j := plain(p, clip)
+	j, wanted := plain(p, clip), want.sum
+	if batch > 1 {
+		j.Mechanism.Automatic, wanted = true, want.automatic
+	}
 	runs, done := s.start(t, p, data, j)
 	defer done()
 	restore(t, runs, 0, engine.State{Step: graphStep, Params: j.Initial})
@@ -72,12 +76,12 @@ func (s Suite) compare(t TB, p *compile.Program, data *engine.Data, clip float64
 	}
 	for i, tensor := range sum {
 		scale := 0.0
-		for _, v := range want.sum[i] {
+		for _, v := range wanted[i] {
 			scale = math.Max(scale, math.Abs(v))
 		}
 		for j, got := range tensor {
-			if !s.near(got, want.sum[i][j], scale+rounded/s.Tolerance) {
-				t.Fatalf("batch %d: clipped sum of %q[%d] is %v, Gorgonia's %v", batch, p.Params[i].Name, j, got, want.sum[i][j])
+			if !s.near(got, wanted[i][j], scale+rounded/s.Tolerance) {
+				t.Fatalf("batch %d: clipped sum of %q[%d] is %v, Gorgonia's %v", batch, p.Params[i].Name, j, got, wanted[i][j])
 			}
 		}
 	}
@@ -169,9 +173,9 @@ type oracle struct {
 }
 
 type oracleResult struct {
-	sum     [][]float64
-	squared []float64
-	output  []float64
+	sum, automatic [][]float64 // by the two rules of clipping
+	squared        []float64
+	output         []float64
 }
 
 func newOracle(t TB, src compile.Source) *oracle {
@@ -193,7 +197,8 @@ func (o *oracle) run(data *engine.Data, norm float64) oracleResult {
 	clip := clipTo(j, data.Samples)
 	var res oracleResult
 	for _, p := range o.src.Params {
-		res.sum = append(res.sum, make([]float64, max(1, p.Shape().TotalSize())))
+		size := max(1, p.Shape().TotalSize())
+		res.sum, res.automatic = append(res.sum, make([]float64, size)), append(res.automatic, make([]float64, size))
 	}
 	for s := range data.Samples {
 		row := Sample(data, s)
@@ -209,10 +214,11 @@ func (o *oracle) run(data *engine.Data, norm float64) oracleResult {
 			}
 		}
 		res.squared = append(res.squared, squared)
-		if c := float64(engine.ClipFactor(squared, clip)); c > 0 {
+		if factor := clip / math.Sqrt(squared); factor > 0 { // else a gradient that isn't finite
 			for i, g := range grads {
 				for j, v := range g {
-					res.sum[i][j] += c * v
+					res.sum[i][j] += min(1, factor) * v
+					res.automatic[i][j] += clip / (math.Sqrt(squared) + 0.01) * v
 				}
 			}
 		}

@@ -60,6 +60,16 @@ func plain(p *compile.Program, clip float64) engine.Job {
 	return j
 }
 
+// byBothRules returns plain jobs with each of the clipping norms, by both rules of clipping.
+func byBothRules(p *compile.Program, clips ...float64) (jobs []engine.Job) {
+	for _, clip := range clips {
+		fixed, automatic := plain(p, clip), plain(p, clip)
+		automatic.Mechanism.Automatic = true
+		jobs = append(jobs, fixed, automatic)
+	}
+	return jobs
+}
+
 // clipTo returns the norm that a job's gradients are clipped to.
 func clipTo(j engine.Job, samples int) float64 {
 	return j.Mechanism.ClipTo(j.Mechanism.Grid(samples), len(j.Initial))

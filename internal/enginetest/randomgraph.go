@@ -35,7 +35,8 @@ func (s Suite) randomGraphs(t *testing.T) {
 			o := newOracle(r, single)
 			o.at = nudged(o.at, move)
 			ran := o.run(RandomData(o.p, graphSamples, graphSeed), clip)
-			return slices.AppendSeq(ran.sum, slices.Chunk(ran.squared, 1)) // a sum hides the jump of a small sample
+			// A sum hides the jump of a small sample.
+			return slices.AppendSeq(slices.Concat(ran.sum, ran.automatic), slices.Chunk(ran.squared, 1))
 		})
 	})
 }

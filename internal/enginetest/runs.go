@@ -25,7 +25,7 @@ func assorted(p *compile.Program, samples int) ([]engine.Job, []int) {
 	other.Key[0]++
 	big.Initial = slices.Clone(base.Initial)
 	big.Initial[1] = 9
-	big.Mechanism.ClippingNorm, big.Optimizer.LearningRate = 7, 0.01
+	big.Mechanism.ClippingNorm, big.Mechanism.Automatic, big.Optimizer.LearningRate = 7, true, 0.01
 	big.Members = []int32{60, 61, 62, 70} // as many as few has
 	return []engine.Job{base, quiet, few, none, other, big, adam(base), base}, []int{5, 12, 1, 0, 7, 9, 3, 2}
 }

@@ -422,7 +422,7 @@ _ARGUMENTS = {
     "train": "X", "test": "X_public", "same-as": "data", "new-data": "another name as data", "config": "bounds, classes",
     **{flag: f'settings["{key}"]' for flag, key in (
         ("mu", "privacy.mean_repetitions"), ("q", "privacy.subset_rate"), ("sampling-rate", "privacy.sampling_rate"), ("epochs", "privacy.epochs"),
-        ("clipping-norm", "privacy.clipping_norm"), ("noise-multiplier", "privacy.noise_multiplier"), ("learning-rate", "training.learning_rate"),
+        ("clipping-norm", "privacy.clipping_norm"), ("clipping", "privacy.clipping"), ("noise-multiplier", "privacy.noise_multiplier"), ("learning-rate", "training.learning_rate"),
         ("variant", "privacy.variant"), ("accounting", "privacy.accounting"), ("repetitions", "privacy.repetitions"), ("optimizer", "training.optimizer"),
         ("tune", "tuning.tune"), ("search", "tuning.search"), ("metric", "tuning.metric"), ("unit", "data.unit"),
     )},

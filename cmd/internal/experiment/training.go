@@ -61,6 +61,7 @@ func trainingPrivacy(e settings.Experiment, n, steps int) train.Privacy {
 		SamplingRate:    e.Privacy.SamplingRate,
 		NoiseMultiplier: value(e.Privacy.NoiseMultiplier),
 		ClippingNorm:    e.Privacy.ClippingNorm,
+		Clipping:        train.Clipping(e.Privacy.Clipping),
 		Steps:           steps,
 		NominalSize:     float64(n),
 	}

@@ -57,7 +57,7 @@ func planTuning(e settings.Experiment, n int) (tuner.Settings, release.Privacy, 
 		return tuner.Settings{}, release.Privacy{}, err
 	}
 	privacy := stated(e.Privacy, e.Data, n, guarantee)
-	privacy.Tuning = statedTuning(e)
+	privacy.Tuning, privacy.Clipping = statedTuning(e), tuned.Clipping
 	if tuned.HoldOut.Rate > 0 {
 		privacy.Tuning.HeldOut = &release.HeldOut{Rate: tuned.HoldOut.Rate, NoiseMultiplier: tuned.HoldOut.NoiseMultiplier}
 	}
@@ -78,6 +78,7 @@ func tuningSettings(e settings.Experiment, r accountant.Repetitions, n int, spac
 			Rate: e.Privacy.Holdout, LogLoss: e.Privacy.Holdout > 0 && e.Tuning.Metric != "",
 		},
 		RowsPerUnit: e.Data.RowsPerUnit,
+		Clipping:    train.Clipping(e.Privacy.Clipping),
 	}
 }
 

@@ -38,6 +38,7 @@ var settingFlags = []flagOf{
 	{"sampling-rate", "privacy.sampling_rate", "float", "gamma: each sample's probability of being in a batch"},
 	{"epochs", "privacy.epochs", "float", "expected passes over the data; steps = epochs/gamma"},
 	{"clipping-norm", "privacy.clipping_norm", "float", "C: bound of each sample's gradient norm"},
+	{"clipping", "privacy.clipping", "name", "fixed: gradients of larger norms are scaled down to C; automatic: all are multiplied by C/(norm + 0.01), so that C needs no search"},
 	{"optimizer", "training.optimizer", "name", "sgd, momentum, nesterov, adam or adamw; dp-sgd and so on are the same"},
 	{"momentum", "training.momentum", "float", "momentum of the optimizers momentum and nesterov, 0.9 without this flag"},
 	{"weight-decay", "training.weight_decay", "float", "take learning rate times this off every parameter at each update; 0.01 with adamw without this flag, never with adam"},
@@ -93,6 +94,7 @@ func (s *Settings) Add(cmd *cobra.Command, except ...string) {
 	Complete(cmd, "search", settings.Searches()...)
 	Complete(cmd, "division", settings.Divisions()...)
 	Complete(cmd, "metric", settings.Metrics()...)
+	Complete(cmd, "clipping", settings.Clippings()...)
 	Complete(cmd, "fixed", settings.FixedEpochs, settings.FixedNoise)
 	Complete(cmd, "model", networks.Names()...)
 	Complete(cmd, "variant", "1", "2", "baseline")

@@ -36,7 +36,7 @@ func hyperparameterFacts(r Run) release.Facts {
 		{"learning rate", h.Rate(r.Privacy.Tuning)},
 		{"steps", fmt.Sprintf("%s, which are %s epochs", release.Grouped(h.Steps), short(h.Epochs))},
 		{"sampling rate", fmt.Sprintf("%s, which is %s samples a step in expectation", short(h.SamplingRate), short(h.ExpectedBatchSize))},
-		{"clipping norm", short(h.ClippingNorm)},
+		{"clipping norm", fmt.Sprintf("%s, %s", short(h.ClippingNorm), h.Clipping)},
 		{"noise multiplier", release.RoundUp(h.NoiseMultiplier, 6)},
 	}
 }

@@ -166,6 +166,9 @@ func (p Plan) run() string {
 	if p.ClippingNorm > 0 {
 		texts = append(texts, fmt.Sprintf("clipping norm %v", p.ClippingNorm))
 	}
+	if p.Clipping != train.FixedClipping {
+		texts = append(texts, p.Clipping.String()+" clipping")
+	}
 	return strings.TrimPrefix(strings.Join(texts, ", "), ", ")
 }
 

@@ -30,15 +30,16 @@ type Release struct {
 
 // Hyperparameters are the hyperparameters of the run that made the released parameters.
 type Hyperparameters struct {
-	Optimizer         string   `json:"optimizer"` // with its settings: see [train.Optimizer.String]
-	LearningRate      float64  `json:"learning_rate"`
-	TunedLearningRate *float64 `json:"tuned_learning_rate,omitempty"` // the selected rate, before it was scaled
-	SamplingRate      float64  `json:"sampling_rate"`
-	ExpectedBatchSize float64  `json:"expected_batch_size"`
-	Steps             int      `json:"steps"`
-	Epochs            float64  `json:"epochs"` // expected passes over the run's data: Steps times SamplingRate
-	ClippingNorm      float64  `json:"clipping_norm"`
-	NoiseMultiplier   float64  `json:"noise_multiplier"`
+	Optimizer         string         `json:"optimizer"` // with its settings: see [train.Optimizer.String]
+	LearningRate      float64        `json:"learning_rate"`
+	TunedLearningRate *float64       `json:"tuned_learning_rate,omitempty"` // the selected rate, before it was scaled
+	SamplingRate      float64        `json:"sampling_rate"`
+	ExpectedBatchSize float64        `json:"expected_batch_size"`
+	Steps             int            `json:"steps"`
+	Epochs            float64        `json:"epochs"` // expected passes over the run's data: Steps times SamplingRate
+	ClippingNorm      float64        `json:"clipping_norm"`
+	Clipping          train.Clipping `json:"clipping,omitempty"`
+	NoiseMultiplier   float64        `json:"noise_multiplier"`
 }
 
 // HyperparametersOf returns the hyperparameters of a run with the given settings.
@@ -51,6 +52,7 @@ func HyperparametersOf(p train.Privacy, o train.Optimizer) Hyperparameters {
 		Steps:             p.Steps,
 		Epochs:            float64(p.Steps) * p.SamplingRate,
 		ClippingNorm:      p.ClippingNorm,
+		Clipping:          p.Clipping,
 		NoiseMultiplier:   p.NoiseMultiplier,
 	}
 }
@@ -77,10 +79,11 @@ type Privacy struct {
 	RowsPerUnit int    `json:"rows_per_unit,omitempty"`
 
 	// Before tuning: the settings that all runs share, and 0 for the others. After tuning: the final run's settings.
-	SamplingRate    float64 `json:"sampling_rate,omitempty"`
-	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
-	ClippingNorm    float64 `json:"clipping_norm,omitempty"`
-	Steps           int     `json:"steps,omitempty"`
+	SamplingRate    float64        `json:"sampling_rate,omitempty"`
+	NoiseMultiplier float64        `json:"noise_multiplier,omitempty"`
+	ClippingNorm    float64        `json:"clipping_norm,omitempty"`
+	Clipping        train.Clipping `json:"clipping,omitempty"` // of all runs
+	Steps           int            `json:"steps,omitempty"`
 
 	Tuning *Tuning `json:"tuning,omitempty"`                  // nil without tuning
 	ByRule bool    `json:"hyperparameters_by_rule,omitempty"` // from public numbers, by the command
@@ -110,7 +113,7 @@ func (p Privacy) Alike() bool {
 
 // Of returns p with the hyperparameters of the final run.
 func (p Privacy) Of(h Hyperparameters) Privacy {
-	p.SamplingRate, p.NoiseMultiplier, p.ClippingNorm, p.Steps = h.SamplingRate, h.NoiseMultiplier, h.ClippingNorm, h.Steps
+	p.SamplingRate, p.NoiseMultiplier, p.ClippingNorm, p.Clipping, p.Steps = h.SamplingRate, h.NoiseMultiplier, h.ClippingNorm, h.Clipping, h.Steps
 	return p
 }
 

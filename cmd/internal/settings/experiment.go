@@ -48,6 +48,7 @@ type Privacy struct {
 	SamplingRate    float64  `yaml:"sampling_rate"`             // gamma, the same in the trials and in the final run
 	Epochs          float64  `yaml:"epochs"`                    // expected passes over the samples trained on
 	ClippingNorm    float64  `yaml:"clipping_norm"`             // C
+	Clipping        string   `yaml:"clipping,omitempty"`        // see [Clippings]; nothing means [ClippingFixed]
 	Holdout         float64  `yaml:"holdout,omitempty"`         // share of private samples held out; 0: none
 }
 
@@ -56,6 +57,15 @@ const (
 	FixedEpochs = "epochs" // epsilon determines the noise
 	FixedNoise  = "noise"  // epsilon determines the epochs
 )
+
+// The rules of clipping: see train.Clipping.
+const (
+	ClippingFixed     = "fixed"
+	ClippingAutomatic = "automatic"
+)
+
+// Clippings returns the names of the rules of clipping.
+func Clippings() []string { return []string{ClippingFixed, ClippingAutomatic} }
 
 // Fixed is the name of the distribution with a public number of trials, which is its mean.
 const Fixed = "fixed"

@@ -157,6 +157,9 @@ func (e *Experiment) applyLayer(layer layer) error {
 	e.Training = e.Training.named()
 	e.Training.inherit(below.Training, e.Training)
 	e.Tuning = e.Tuning.named()
+	if e.Privacy.Clipping == ClippingFixed {
+		e.Privacy.Clipping = "" // as in files of earlier versions
+	}
 	if len(e.Tuning.BatchSizes) == 0 && len(e.Tuning.SamplingRates) == 0 {
 		e.Tuning.BatchSizes, e.Tuning.SamplingRates = below.Tuning.BatchSizes, below.Tuning.SamplingRates
 	}

@@ -31,6 +31,8 @@ func (e Experiment) Validate() error {
 		holdout(p.Holdout, e.Data, e.Tuning.Metric),
 		positive("privacy.epochs", p.Epochs),
 		clippingNorm("privacy.clipping_norm", p.ClippingNorm),
+		oneOf("privacy.clipping", cmp.Or(p.Clipping, ClippingFixed), Clippings()...),
+		e.automatic(),
 		positive("training.learning_rate", e.Training.LearningRate),
 		positive("activation.scale", e.Activation.Scale),
 		positive("activation.temperature", e.Activation.Temperature),
@@ -103,6 +105,14 @@ func maxRepetitions(p Privacy) error {
 func clippingNorm(key string, c float64) error {
 	if !(c >= 1e-9 && c <= 1e9) {
 		return fmt.Errorf("%s: must lie between 1e-9 and 1e9, got %v", key, c)
+	}
+	return nil
+}
+
+// automatic checks that no clipping norms are searched that would be learning rates in disguise.
+func (e Experiment) automatic() error {
+	if e.Privacy.Clipping == ClippingAutomatic && e.Tunes(TuneClip) {
+		return fmt.Errorf("privacy.clipping: with automatic clipping the clipping norm only scales the learning rate; leave clip out of tuning.tune, set one clipping norm and search the rate")
 	}
 	return nil
 }

@@ -19,7 +19,8 @@ const (
 	SettingBeta2     = 6
 	SettingEpsilon   = 7
 	SettingClip      = 8
-	SettingColumns   = 9
+	SettingStability = 9
+	SettingColumns   = 10
 )
 
 const (
