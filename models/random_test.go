@@ -50,7 +50,7 @@ func TestRandomNodes(t *testing.T) {
 		"no name": func(b *models.Builder) *gorgonia.Node { return b.GaussianNoise("", 0, 1, 3) },
 	} {
 		m, err := models.Build(2, func(b *models.Builder) (output, cost *gorgonia.Node) {
-			n := f(b)
+			n := b.Do(gorgonia.Add(f(b), b.Input("in", 3)))
 			return nil, b.Do(gorgonia.Sum(b.Add(n, b.Parameter("w", models.Value(1), 1, 3))))
 		})
 		if err == nil {

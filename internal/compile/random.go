@@ -49,7 +49,7 @@ func random(t *tracer, n *gorgonia.Node, _ []traced) (traced, error) {
 	}
 	switch {
 	case len(shape) == 0 || shape[0] != t.batch:
-		return traced{}, refuse(n, "it draws for all samples at once", "one with the batch as its first axis")
+		return traced{}, refuse(n, "its first axis isn't the batch", "one with the batch as its first axis, and Reshape for several rows of a sample")
 	case !(math.Abs(a) <= math.MaxFloat32 && scale >= 0 && scale <= math.MaxFloat32):
 		return traced{}, refuse(n, fmt.Sprintf("its numbers are %v and %v", a, b), "a finite mean and a deviation from 0, or a low end and a high one above it")
 	}

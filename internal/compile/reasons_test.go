@@ -189,7 +189,7 @@ var insteads = map[string]func(g *enginetest.G) node{
 		u := g.Random("coins", gorgonia.UniformRandomNode(gorgonia.NewGraph(), tensor.Float32, 0, 1, g.Batch, 2))
 		return g.Do(gorgonia.HadamardProd(hidden(g, 2), g.Do(gorgonia.Lt(u, g.Number(0.5), true))))
 	},
-	"one with the batch as its first axis": gaussian,
+	"one with the batch as its first axis, and Reshape for several rows of a sample": gaussian,
 	"constants of floating-point numbers, and Slice and Concat to pick by constants": func(g *enginetest.G) node {
 		h := g.Do(gorgonia.Mul(hidden(g, 2), matrix(2, 5)))
 		return g.Do(gorgonia.Concat(1, g.Do(gorgonia.Slice(h, nil, gorgonia.S(3, 5))), g.Do(gorgonia.Slice(h, nil, gorgonia.S(0, 2)))))

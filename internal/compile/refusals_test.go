@@ -437,7 +437,7 @@ var refusals = map[string]refusal{
 		gorgonia.WithName("noise")(n)
 		return g.Do(gorgonia.Add(hidden(g, 6), n))
 	})},
-	"random numbers for all samples": {want: "it draws for all samples at once", fails: true, build: squared(func(g *enginetest.G) node {
+	"random numbers for all samples": {want: "its first axis isn't the batch", fails: true, build: squared(func(g *enginetest.G) node {
 		n := g.Random("noise", gorgonia.UniformRandomNode(gorgonia.NewGraph(), tensor.Float32, 0, 1, 1, 6))
 		return g.Do(gorgonia.BroadcastAdd(hidden(g, 6), n, nil, []byte{0}))
 	})},
