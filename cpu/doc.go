@@ -18,8 +18,8 @@
 // most of the time of a step on few texts, and most of that time goes into drawing the normals.
 //
 // Values derived from parameters are computed once a step, before the workers begin, by the instructions' functions, as
-// if the parameters were one sample. The draws of dropout are made for a microbatch at a time, with only the
-// generator's blocks that its samples need. The backward pass reads them again.
+// if the parameters were one sample. The draws of dropout and random nodes are made for a microbatch at a time, with
+// only the generator's blocks that its samples need. The backward pass reads them again.
 //
 // # How runs share the cores
 //

@@ -25,6 +25,10 @@ func (b *microbatch) apply(in *instruction) {
 		unary(in.Func, z, b.rows(in.In[0]))
 	case compile.BinaryScalar:
 		binaryScalar(in.Func, z, b.rows(in.In[0]), in.Scalar, in.Swap)
+	case compile.Normals, compile.Uniforms:
+		for s := range b.n {
+			b.random(in, b.row(in.Out, s), s)
+		}
 	case compile.UnaryBack:
 		b.chain(z, b.rows(in.In[0]), in.Accumulate, unaryDerivative(in.Func, b.rows(in.In[1]), b.rows(in.In[2])))
 	case compile.ScalarBack:

@@ -275,9 +275,10 @@ func TestSuiteFindsFaults(t *testing.T) {
 		"a gradient for a value": {in(compile.NormalizeBack, func(in *compile.Instruction) {
 			in.In = []compile.ID{in.In[1], in.In[0]}
 		}), []string{"normalised rows"}},
-		"a few more are kept":   {in(compile.Dropout, func(in *compile.Instruction) { in.Scalar = min(1, 1.05*in.Scalar) }), []string{"dropout", "Dropout"}},
-		"draws are taken twice": {in(compile.Dropout, func(in *compile.Instruction) { in.Draw = 0 }), []string{"dropout", "Dropout"}},
-		"of equals the second":  {in(compile.BinaryBack, func(in *compile.Instruction) { in.Side = 1 - in.Side }), []string{"Ties", "larger and smaller of two"}},
+		"a few more are kept":            {in(compile.Dropout, func(in *compile.Instruction) { in.Scalar = min(1, 1.05*in.Scalar) }), []string{"dropout", "Dropout"}},
+		"draws are taken twice":          {in(compile.Dropout, func(in *compile.Instruction) { in.Draw = 0 }), []string{"dropout", "Dropout"}},
+		"random nodes share their draws": {in(compile.Uniforms, func(in *compile.Instruction) { in.Draw = 0 }), []string{"random nodes", "Randoms"}},
+		"of equals the second":           {in(compile.BinaryBack, func(in *compile.Instruction) { in.Side = 1 - in.Side }), []string{"Ties", "larger and smaller of two"}},
 		"the first element for all": {in(compile.Gather, func(in *compile.Instruction) {
 			in.View.Strides = make([]int, len(in.View.Strides))
 		}), []string{"transposed within a sample"}},
@@ -297,9 +298,9 @@ func TestSuiteFindsFaults(t *testing.T) {
 			}
 			return all
 		}}, []string{"Dropout"}},
-		"the first step's draws":                {fault{restore: func(s *engine.State) { s.Step = 0 }}, []string{"Dropout", "dropout"}},
+		"the first step's draws":                {fault{restore: func(s *engine.State) { s.Step = 0 }}, []string{"Dropout", "dropout", "Randoms"}},
 		"the draws of a step before":            {fault{restore: func(s *engine.State) { s.Step = max(0, s.Step-1) }}, []string{"dropout"}},
-		"one trial's draws":                     {fault{job: func(j *engine.Job) { j.Trial = 0 }}, []string{"Dropout", "dropout"}},
+		"one trial's draws":                     {fault{job: func(j *engine.Job) { j.Trial = 0 }}, []string{"Dropout", "dropout", "Randoms"}},
 		"deaf to cancelling":                    {fault{deaf: true}, []string{"Cancel"}},
 		"restores nothing":                      {fault{idle: true}, []string{"Resume"}},
 		"doesn't tell how far":                  {fault{uncount: true}, []string{"Progress", "Groups"}},

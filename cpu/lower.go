@@ -67,7 +67,7 @@ type instruction struct {
 	stretch   int        // views: if not 0, the number of elements that are also consecutive in the viewed value
 	period    int        // Gather, Scatter and GradSpread: if not 0, the view repeats a whole value of that size
 	copies    bool       // Gather: the result is the same for all samples
-	draws     int        // Dropout: the position of its draws in a sample's words
+	draws     int        // Dropout, Normals, Uniforms: the position of its draws in a sample's words
 }
 
 // Reads returns the values that the instruction reads on this machine.
@@ -153,7 +153,7 @@ func (l *lowered) instruction(in compile.Instruction) (instruction, error) {
 		compile.Softmax, compile.LogSoftmax, compile.UnaryBack, compile.BinaryBack, compile.ScalarBack, compile.MatMulBack,
 		compile.MaxPoolBack, compile.SoftmaxBack, compile.LogSoftmaxBack, compile.GradMatMul, compile.Lookup, compile.GradLookup,
 		compile.Product, compile.Normalize, compile.NormalizeBack:
-	case compile.Dropout:
+	case compile.Dropout, compile.Normals, compile.Uniforms:
 		out.draws = l.drawnBy(&in)
 	case compile.Gather, compile.Scatter:
 		viewed := in.In[0]

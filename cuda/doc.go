@@ -96,6 +96,6 @@
 // updates are checked against package engine bit for bit, and mutants of the kernels and of the PTX must be found: make
 // test-all tries them and the suite in full, and make test tries them where kernels or suite have changed.
 // cuda/kernels/build makes the PTX in cuda/kernels/ptx with nvcc 11.8, and machine code of it for compute capabilities
-// 8 and 9.0; tests check that they were made of the sources, and that both compute the same bits.
+// 7.5, 8, 9, 10 and 12; tests check that they were made of the sources, and that both compute the same bits.
 // On a machine with a GPU "make gpu-test" runs the suite on it, and bench/gpu/run does that and measures.
 package cuda

@@ -64,10 +64,10 @@ func isCode(image string) bool { return strings.HasPrefix(image, "\x7fELF") }
 // Devices get machine code if there is some for them and their driver takes it, and else PTX. An engine's arithmetic is
 // the same.
 func TestMachineCode(t *testing.T) {
-	for _, c := range []struct {
-		major, minor int
-		code         bool
-	}{{7, 0, false}, {7, 5, false}, {8, 0, true}, {8, 6, true}, {8, 9, true}, {9, 0, true}, {9, 1, false}, {10, 0, false}, {12, 0, false}} {
+	for _, c := range []struct{ major, minor, code int }{ // 0 for none
+		{7, 0, 0}, {7, 5, 75}, {8, 0, 80}, {8, 6, 80}, {8, 9, 80}, {9, 0, 90}, {10, 0, 100}, {10, 3, 100}, {11, 0, 0},
+		{12, 0, 120}, {12, 1, 120}, {13, 0, 0},
+	} {
 		var names []string
 		for _, text := range []bool{false, true} {
 			m := machineOf(-1, Info{Name: "A", Major: c.major, Minor: c.minor})
@@ -78,12 +78,12 @@ func TestMachineCode(t *testing.T) {
 			}
 			names = append(names, e.arithmetic)
 			for _, image := range *m.ptx {
-				if isCode(image) != (c.code && !text) {
+				if isCode(image) != (c.code > 0 && !text) {
 					t.Errorf("%d.%d, text %v: an image begins with %q", c.major, c.minor, text, image[:8])
 				}
-				// The ELF header says what the code is for in the low byte of its flags.
-				if isCode(image) && int(image[48]) != 10*c.major {
-					t.Errorf("%d.%d gets machine code for %d", c.major, c.minor, image[48])
+				// The flags of the ELF header say what the code is for: their low byte, or, since CUDA 12.8, the next.
+				if isCode(image) && int(image[48]) != c.code && int(image[49]) != c.code {
+					t.Errorf("%d.%d gets machine code for %d or %d", c.major, c.minor, image[48], image[49])
 				}
 			}
 			if err := e.Close(); err != nil {

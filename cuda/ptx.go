@@ -24,10 +24,11 @@ func images() ([][]byte, error) { return read("kernels/ptx/*.ptx") }
 // machineCode returns the kernels' machine code for a device, a module for each source file, or nil if there is none.
 // Code for compute capability 8.0 runs on 8.6, too, but not on 9.0.
 func machineCode(i Info) ([][]byte, error) {
-	if i.Major != 8 && (i.Major != 9 || i.Minor != 0) {
+	arch := map[int]int{7: 75, 8: 80, 9: 90, 10: 100, 12: 120}[i.Major]
+	if arch == 0 || 10*i.Major+i.Minor < arch {
 		return nil, nil
 	}
-	files, err := read(fmt.Sprintf("kernels/ptx/*.sm_%d0.gz", i.Major))
+	files, err := read(fmt.Sprintf("kernels/ptx/*.sm_%d.gz", arch))
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ enum {
 	op_unary, op_binary, op_scalar, op_matmul, op_conv, op_maxpool, op_gather, op_scatter, op_softmax, op_logsoftmax,
 	op_fill, op_unary_back, op_binary_back, op_scalar_back, op_matmul_back, op_conv_back, op_maxpool_back, op_softmax_back,
 	op_logsoftmax_back, op_grad_matmul, op_grad_conv, op_lookup, op_grad_lookup, op_merge, op_product, op_normalize,
-	op_normalize_back, op_dropout,
+	op_normalize_back, op_dropout, op_normals, op_uniforms,
 	operations
 };
 
@@ -37,8 +37,8 @@ enum {
 	word_once = word_parts, // 1: a gather is for the tile and not for each sample
 	word_groups = word_parts, // of a product of values: matrices of each sample, and 1 if the left one is transposed
 	word_transposed_left,
-	// Of a dropout: a sample's draws and the first of its own, in blocks of 16; the number below which a draw keeps an
-	// element, its low word and its high.
+	// Of a dropout or random numbers: a sample's draws and the first of its own, in blocks of 16; of a dropout, the number
+	// below which a draw keeps an element, its low word and its high.
 	word_draws = word_parts, word_draw, word_below, word_below_high,
 	word_c = word_parts, word_h, word_w, word_kh, word_kw, word_pad_h, word_pad_w, word_stride_h, word_stride_w, word_dilation_h,
 	word_dilation_w, word_out_c, word_out_h, word_out_w,

@@ -5,7 +5,7 @@
 #include "device.cuh"
 
 // The purposes of the streams that a step draws from. They are part of the nonce.
-enum { minibatch_stream = 5, noise_stream = 6, dropout_stream = 10 };
+enum { minibatch_stream = 5, noise_stream = 6, graph_stream = 10 };
 
 DEVICE uint32_t rotated(uint32_t x, int n) { return x << n | x >> (32 - n); }
 

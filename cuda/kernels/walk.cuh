@@ -249,7 +249,7 @@ DEVICE void dropout(const tile &t, global<const int32_t> code) {
 		// Lanes beyond the last block take none, but wait with the others.
 		int mine = minimum(first + int(lane()), all - 1), s = mine / blocks, block = mine % blocks;
 		bool any = first + int(lane()) < all;
-		stream from = stream_of(t.identity, dropout_stream, t.step);
+		stream from = stream_of(t.identity, graph_stream, t.step);
 		uint32_t mask = kept_of(from, uint32_t(sample_of(t, s)) * draws + draw_from + uint32_t(block), below);
 		mask |= uint32_t(any ? minimum(16, size - 16 * block) : 0) << 16;
 		int to = s * size + 16 * block;
@@ -265,6 +265,34 @@ DEVICE void dropout(const tile &t, global<const int32_t> code) {
 				z[e] = add ? float(z[e]) + v : v;
 			}
 		}
+	}
+}
+
+// random_numbers sets the elements of a random node, standard normals or numbers in [0, 1). A thread draws a block of the
+// stream, for 8 or 16 elements.
+DEVICE void random_numbers(const tile &t, global<const int32_t> code, bool normal) {
+	int size = code[word_size], each = normal ? 8 : 16, blocks = (size + each - 1) / each;
+	uint32_t draws = uint32_t(int32_t(code[word_draws])), draw_from = uint32_t(int32_t(code[word_draw]));
+	global<float> z = result_of(t, code);
+	stream from = stream_of(t.identity, graph_stream, t.step);
+	ROLLED
+	for (int e = int(threadIdx.x); e < t.n * blocks; e += int(blockDim.x)) {
+		int s = e / blocks, first = e % blocks * each;
+		uint64_t words[8];
+		draw(from, uint32_t(sample_of(t, s)) * draws + draw_from + uint32_t(e % blocks), words);
+		auto put = [&](int i, float v) {
+			if (first + i < size)
+				z[size_t(s) * size + first + i] = v;
+		};
+		if (normal)
+			for (int i = 0; i < 8; i += 2) {
+				double z1, z2;
+				normal_pair(words[i], words[i + 1], z1, z2);
+				put(i, float(z1)), put(i + 1, float(z2));
+			}
+		else
+			for (int i = 0; i < 16; i++)
+				put(i, float(uint32_t(words[i / 2] >> (32 * (i % 2))) >> 8) * 0x1p-24f);
 	}
 }
 
@@ -496,6 +524,10 @@ DEVICE bool step_back(const tile &t, global<const int32_t> code, int op) {
 		break;
 	case op_dropout:
 		dropout(t, code);
+		break;
+	case op_normals:
+	case op_uniforms:
+		random_numbers(t, code, op == op_normals);
 		break;
 	case op_softmax_back:
 	case op_logsoftmax_back:

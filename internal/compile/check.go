@@ -134,6 +134,11 @@ func checkNode(src Source, n *gorgonia.Node, below []*gorgonia.Node) error {
 			return fmt.Errorf("a constant of shape %v is too large for gorgonia.NewConstant, which takes two with equal corners for one; bind its value to a node by gorgonia.WithValue, and list the node in the model's Constants", n.Shape())
 		}
 		return checkBound(n, true)
+	case "randomOp":
+		if !named(n) {
+			return refuse(n, "Gorgonia takes all random nodes of one shape for one, of whatever law, if they have no name",
+				"models.GaussianRandomNode and models.UniformRandomNode, which have names")
+		}
 	case "":
 		return refused(n)
 	}

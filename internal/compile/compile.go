@@ -199,7 +199,7 @@ func (t *tracer) compile(src Source) error {
 		if t.integers(out) {
 			return readsIntegers(src.Output)
 		}
-		code, id := undropped(normalized(p, needed(t.code, []ID{out.id}), []ID{out.id}), out.id)
+		code, id := t.undrawn(normalized(p, needed(t.code, []ID{out.id}), []ID{out.id}), out.id)
 		p.Output = Tensor{Name: src.Output.Name(), Type: p.Values[id].Type, Shape: out.shape, Size: product(out.shape), Value: id}
 		p.Predict = code
 	}

@@ -53,14 +53,17 @@
 //
 // # Refused operations
 //
-// An operation with state lets a sample influence the next one. An operation that draws random numbers gives different
-// models for the same key, except for dropout, whose draws engines take from the run's key. So the package lists the
+// An operation with state lets a sample influence the next one. The draws of dropout and of
+// random nodes are engines', from the run's key; other operations that draw would give different models for the same
+// key. So the package lists the
 // operations that it knows, by Go type with its package, and by operator; operations.md is generated from the list.
 // Every other operation is a [RefusedError], which says why and what to use instead. Package enginetest checks the
 // gradient of every operation that isn't refused against differences.
 //
 // Gorgonia merges two equal operations on one node, and its hashes leave out the probability of a dropout and the
 // epsilon of GroupNorm. So two dropouts of one node become the first one, with one probability and one draw.
+// The hash of a random node has its shape and its name and not its law, and gorgonia.GaussianRandomNode gives none; so
+// those without names are refused. Package models makes them with names.
 //
 // Package graph reads operands from the nodes, never through Gorgonia's graph. Compile also checks that every node
 // still has its original hash, because Gorgonia reuses nodes that it has removed, even if other nodes still refer to

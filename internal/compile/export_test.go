@@ -57,6 +57,7 @@ var supported = []Operation{
 	{Kind: "minBetween"},
 	{Kind: "maxBetween"},
 	{Kind: "dropoutOp", Limits: "with draws from the run's key, and off in prediction"},
+	{Kind: "randomOp", Limits: "normal or uniform, with names ([models]), draws from the run's key, and their mean in prediction"},
 	{Kind: "GroupNormOp"},
 }
 

@@ -14,13 +14,25 @@ type Instruction struct {
 	TransB     bool    // products: y is stored as [N, K]
 	Groups     int     // Product: the number of matrices
 	TransA     bool    // Product: x is stored as [K, Rows]
-	Draw       int     // Dropout: the sample's draw that decides on element 0
+	Draw       int     // Dropout, Normals, Uniforms: the sample's draw that decides on element 0
 	Window     *Window // convolutions and pooling
 	Scalar     float32 // Fill, BinaryScalar, ScalarBack; Normalize: ε, added to the variance; Dropout: the share kept
 	Swap       bool    // BinaryScalar and ScalarBack: Scalar is the function's first operand
 	Side       int     // BinaryBack: the operand whose gradient it computes
 	View       View    // Gather: a view of x; Scatter and GradSpread: a view of the result
 	Accumulate bool    // Gather, Scatter, Product, Dropout, all …Back and all Grad…: add to the result
+}
+
+// Drawn returns the number of a sample's draws that the instruction uses for a result of the given size. A draw has 32
+// bits; a normal takes the two of a word.
+func (in Instruction) Drawn(size int) int {
+	switch in.Op {
+	case Dropout, Uniforms:
+		return size
+	case Normals:
+		return 2 * size
+	}
+	return 0
 }
 
 // Reads returns the values that the instruction reads. It may leave out some operands of In: the derivative of tanh,

@@ -24,6 +24,8 @@ const (
 	Product                // (x, y) z[g] = x[g]·y[g], g < Groups: MatMul's shapes; x[g] is [K, Rows] if TransA
 	Dropout                // (x) z[j] = x[j]/Scalar if draw Draw + j of the sample keeps it, else 0; its own way back
 	Lookup                 // (ids, y) z[r] = y[ids[r]], row by row: ids [Rows], y [N, K], z [Rows, K]
+	Normals                // () z = standard normals: pair j from words j of the sample's draws from Draw on
+	Uniforms               // () z[j] = the top 24 bits of draw Draw + j of the sample, over 2²⁴
 
 	Fill           // () dz = Scalar
 	UnaryBack      // (dz, x, z) dx = dz·Func'(x)
@@ -130,6 +132,8 @@ var opTable = [opEnd]opRow{
 	Product:      {name: "product", result: "z", operands: []operand{{"x", perSample}, {"y", perSample}}, fields: hasProduct | hasGroups, adds: true, size: sizeOfProduct(groupsOf(rowsN), groupsOf(rowsK), groupsOf(kN)), once: true},
 	Dropout:      {name: "dropout", result: "z", operands: []operand{{"x", perSample}}, adds: true},
 	Lookup:       {name: "lookup", result: "z", operands: []operand{{"ids", indices}, {"y", stored}}, fields: hasTable, size: sizeOfProduct(rowsK, rowsOnly, kN)},
+	Normals:      {name: "normals", result: "z"},
+	Uniforms:     {name: "uniforms", result: "z"},
 
 	Fill:           {name: "fill", result: "dz"},
 	UnaryBack:      {name: "∂unary", result: "dx", operands: []operand{{"dz", perSample}, {"x", perSample}, {"z", perSample}}, takes: ofOne, inPlace: true, adds: true, reads: readsOfUnary},

@@ -94,8 +94,8 @@ type Program struct {
 	Forward    []Instruction // computes the cost's terms, independently of Predict
 	Backward   []Instruction // computes the values that Reductions read; writes no value of Forward
 	Reductions []Reduction   // in the order of Params; none for a parameter that the cost doesn't depend on
-	// Draws is the number of random draws of one sample in one step, a multiple of DrawsMultiple. Dropout instructions
-	// use them.
+	// Draws is the number of random draws of one sample in one step, a multiple of DrawsMultiple. Dropout, Normals
+	// and Uniforms use them.
 	Draws int
 
 	// Decay holds a factor for each parameter, or is nil. It comes from terms of the cost that belong to no sample,

@@ -183,9 +183,13 @@ var insteads = map[string]func(g *enginetest.G) node{
 	"an input of floats that is 1 at what is picked and 0 elsewhere, multiplied and summed": func(g *enginetest.G) node {
 		return g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(hidden(g, 4), g.In("picked", 4))), 1))
 	},
-	"an input with one column of numbers drawn beforehand": func(g *enginetest.G) node {
-		return g.Do(gorgonia.BroadcastAdd(hidden(g, 2), g.In("drawn", 1), nil, []byte{1}))
+	"a finite mean and a deviation from 0, or a low end and a high one above it": gaussian,
+	"models.GaussianRandomNode and models.UniformRandomNode, which have names":   gaussian,
+	"models.UniformRandomNode and Lt, which is 1 where a number is below a probability": func(g *enginetest.G) node {
+		u := g.Random("coins", gorgonia.UniformRandomNode(gorgonia.NewGraph(), tensor.Float32, 0, 1, g.Batch, 2))
+		return g.Do(gorgonia.HadamardProd(hidden(g, 2), g.Do(gorgonia.Lt(u, g.Number(0.5), true))))
 	},
+	"one with the batch as its first axis, and Reshape for several rows of a sample": gaussian,
 	"constants of floating-point numbers, and Slice and Concat to pick by constants": func(g *enginetest.G) node {
 		h := g.Do(gorgonia.Mul(hidden(g, 2), matrix(2, 5)))
 		return g.Do(gorgonia.Concat(1, g.Do(gorgonia.Slice(h, nil, gorgonia.S(3, 5))), g.Do(gorgonia.Slice(h, nil, gorgonia.S(0, 2)))))
@@ -248,4 +252,8 @@ func try(t *testing.T, instead string) {
 			t.Errorf("batch %d: to use %q: %v", batch, instead, err)
 		}
 	}
+}
+
+func gaussian(g *enginetest.G) node {
+	return g.Do(gorgonia.Add(hidden(g, 2), g.Random("noise", gorgonia.GaussianRandomNode(gorgonia.NewGraph(), tensor.Float32, 0, 1, g.Batch, 2))))
 }

@@ -28,8 +28,6 @@ var refusals = []refusal{
 		why: "average pooling divides by the width of the image", instead: "Slice or Reshape, and Mean"},
 	{kind: "dtConvOp", why: noRule, instead: "one type throughout the graph"},
 	{kind: "diagFlatOp", why: "it has no gradient", instead: "BroadcastHadamardProd by a row, which is what a product by a diagonal matrix does"},
-	{kind: "randomOp",
-		why: "it draws from a generator of its own, so that equal keys give unequal models", instead: "an input with one column of numbers drawn beforehand"},
 	{kind: "BatchNormOp", mixes: true,
 		why: "it normalises by statistics of the batch, and keeps them", instead: normalise},
 	{kind: "ctcLossOp", why: noRule, instead: "a cost of operations that dptrain knows"},

@@ -429,8 +429,26 @@ var refusals = map[string]refusal{
 		h := vector(g, "")
 		return g.Done(g.Do(gorgonia.DiagFlat(h)), g.Do(gorgonia.Sum(h)))
 	}},
-	"random numbers": {want: "it draws from a generator of its own, so that equal keys give unequal models", fails: true, build: squared(func(g *enginetest.G) node {
+	"random numbers without a name": {want: "Gorgonia takes all random nodes of one shape for one, of whatever law, if they have no name", fails: true, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Add(hidden(g, 6), gorgonia.UniformRandomNode(g.Graph, tensor.Float32, 0, 1, g.Batch, 6)))
+	})},
+	"random numbers that got a name too late": {want: "Gorgonia takes all random nodes of one shape for one, of whatever law, if they have no name", fails: true, build: squared(func(g *enginetest.G) node {
+		n := gorgonia.GaussianRandomNode(g.Graph, tensor.Float32, 0, 1, g.Batch, 6)
+		gorgonia.WithName("noise")(n)
+		return g.Do(gorgonia.Add(hidden(g, 6), n))
+	})},
+	"random numbers for all samples": {want: "its first axis isn't the batch", fails: true, build: squared(func(g *enginetest.G) node {
+		n := g.Random("noise", gorgonia.UniformRandomNode(gorgonia.NewGraph(), tensor.Float32, 0, 1, 1, 6))
+		return g.Do(gorgonia.BroadcastAdd(hidden(g, 6), n, nil, []byte{0}))
+	})},
+	"binomial numbers": {want: "it draws from a binomial law", fails: true, build: squared(func(g *enginetest.G) node {
+		return g.Do(gorgonia.Add(hidden(g, 6), g.Random("noise", gorgonia.BinomialRandomNode(gorgonia.NewGraph(), tensor.Float32, 1, 0.5, g.Batch, 6))))
+	})},
+	"a negative deviation": {want: "its numbers are 0 and -1", fails: true, build: squared(func(g *enginetest.G) node {
+		return g.Do(gorgonia.Add(hidden(g, 6), g.Random("noise", gorgonia.GaussianRandomNode(gorgonia.NewGraph(), tensor.Float32, 0, -1, g.Batch, 6))))
+	})},
+	"a high end below the low one": {want: "its numbers are 1 and 0", fails: true, build: squared(func(g *enginetest.G) node {
+		return g.Do(gorgonia.Add(hidden(g, 6), g.Random("noise", gorgonia.UniformRandomNode(gorgonia.NewGraph(), tensor.Float32, 1, 0, g.Batch, 6))))
 	})},
 	"a loss of sequences": {want: noRule, fails: true, build: func(g *enginetest.G) (compile.Source, error) {
 		n := func(list ...int) node {

@@ -31,6 +31,7 @@ func init() {
 		"concatOp":            concat,
 		"upsampleOp":          upsample,
 		"dropoutOp":           dropout,
+		"randomOp":            random,
 		"GroupNormOp":         groupNorm,
 		"globalAveragePoolOp": globalAverage,
 		"Iop":                 func(_ *tracer, _ *gorgonia.Node, in []traced) (traced, error) { return in[0], nil },

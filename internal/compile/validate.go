@@ -44,7 +44,7 @@ func (c *checker) program() error {
 	if err := c.list("predict", c.Predict); err != nil {
 		return err
 	}
-	if i := slices.IndexFunc(c.Predict, func(in Instruction) bool { return in.Op == Dropout }); i >= 0 {
+	if i := slices.IndexFunc(c.Predict, func(in Instruction) bool { return in.Drawn(1) > 0 }); i >= 0 {
 		return fmt.Errorf("predict, instruction %d: a prediction draws nothing", i)
 	}
 	switch id := c.Output.Value; {

@@ -189,8 +189,8 @@ func (c *checker) result(in *Instruction, row *opRow) error {
 		return errors.New("it doesn't accumulate")
 	case in.Accumulate && !c.written[in.Out]:
 		return fmt.Errorf("it adds to value %d, which isn't written yet", in.Out)
-	case in.Op == Dropout && (in.Draw < 0 || in.Draw%DrawsMultiple != 0 || in.Draw > c.Draws-z.Size):
-		return fmt.Errorf("its draws %d to %d aren't among a sample's %d", in.Draw, in.Draw+z.Size-1, c.Draws)
+	case in.Drawn(1) > 0 && (in.Draw < 0 || in.Draw%DrawsMultiple != 0 || in.Draw > c.Draws-in.Drawn(z.Size)):
+		return fmt.Errorf("its draws %d to %d aren't among a sample's %d", in.Draw, in.Draw+in.Drawn(z.Size)-1, c.Draws)
 	case in.Accumulate && c.forward == nil && in.Op != Scatter:
 		return errors.New("nothing is added up before backward")
 	case !in.Accumulate && c.written[in.Out]:

@@ -38,8 +38,8 @@
 // Bounded, never exceeded: the sensitivity of a step's computed sum S. One sample more or less in any batch changes S
 // by at most C in L2 norm. Four rules ensure this bound, and package enginetest checks every engine against them:
 //
-//  1. A sample's computed gradient g depends on the sample, the parameters and what the step draws for the sample's
-//     dropout alone, to the last bit: not on the other samples of its microbatch, tile or warp, nor on its index in the
+//  1. A sample's computed gradient g depends on the sample, the parameters and what the step draws for the sample
+//     alone, to the last bit: not on the other samples of its microbatch, tile or warp, nor on its index in the
 //     batch, nor on the number of runs, workers or tiles.
 //  2. Its norm is measured on the same numbers that are summed, to a relative 2⁻¹⁸ or better, for any size (sums in
 //     single precision stagnate after some 10⁶ squares: add partial sums in double). A parameter's gradient is measured

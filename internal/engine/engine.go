@@ -204,11 +204,13 @@ func (j *Job) Normals(step, from int, dst []float64) {
 // which is even. All parts but the last have an even length.
 func (j *Job) Noise(step int) random.Stream { return *j.Key.Stream(j.id(random.Noise, step)) }
 
-// Dropout returns the stream that decides which elements [compile.Dropout] keeps in a step. Steps count from 0. Draw d
-// of a sample, given by its number in the data, is half of word (sample·draws + d)/2, the low half if d is even; draws
-// is the program's. An element is kept if its draw, as an unsigned number, is below [KeepBelow]. A sample's draws don't
-// depend on the other samples of the minibatch: adding or removing a sample changes no other's gradient.
-func (j *Job) Dropout(step int) random.Stream { return *j.Key.Stream(j.id(random.Dropout, step)) }
+// GraphDraws returns the stream of a step's draws within samples: [compile.Dropout] keeps elements, [compile.Normals]
+// and [compile.Uniforms] are random nodes. Steps count from 0. Draw d of a sample, given by its number in the data, is
+// half of word (sample·draws + d)/2, the low half if d is even; draws is the program's. An element is kept if its draw,
+// as an unsigned number, is below [KeepBelow]. Normals are those of [random.Stream.Normals] from the same words,
+// rounded to single precision. A sample's draws don't depend on the other samples of the minibatch: adding or removing
+// a sample changes no other's gradient.
+func (j *Job) GraphDraws(step int) random.Stream { return *j.Key.Stream(j.id(random.GraphDraws, step)) }
 
 // KeepBelow returns the number below which a draw of 32 bits keeps an element with probability keep, in (0, 1].
 func KeepBelow(keep float32) uint64 { return uint64(math.Ceil(float64(keep) * (1 << 32))) }

@@ -78,7 +78,7 @@ func (j *Job) Check(p *compile.Program, d *Data) error {
 		return err
 	}
 	if p.Draws > 0 && d.Samples > mostDraws/p.Draws {
-		return &FieldError{"Data", fmt.Sprintf("%d samples with %d draws of dropout each; a step has %d draws", d.Samples, p.Draws, mostDraws)}
+		return &FieldError{"Data", fmt.Sprintf("%d samples with %d draws each; a step has %d draws", d.Samples, p.Draws, mostDraws)}
 	}
 	for i, s := range j.Members {
 		field := fmt.Sprintf("Members[%d]", i)

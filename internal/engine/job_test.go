@@ -63,8 +63,8 @@ func TestDraws(t *testing.T) {
 	if !reflect.DeepEqual(again, whole) {
 		t.Error("the normals aren't those of the step's noise stream")
 	}
-	dropout := *j.Key.Stream(random.ID{Purpose: random.Dropout, Trial: 5, Step: 9})
-	if j.Dropout(9) != dropout {
+	dropout := *j.Key.Stream(random.ID{Purpose: random.GraphDraws, Trial: 5, Step: 9})
+	if j.GraphDraws(9) != dropout {
 		t.Error("a step's dropout isn't drawn from its stream")
 	}
 }

@@ -17,21 +17,30 @@ type copier struct {
 	nodes  map[*gorgonia.Node]*gorgonia.Node // copies, by original
 	fixed  map[*gorgonia.Node]gorgonia.Value // constants, by copy
 	listed gorgonia.Nodes                    // constants, originals
-	drawn  map[*gorgonia.Node]int            // the first draw of each dropout, by original
-	draws  *[]float64
+	drawn  map[*gorgonia.Node]int            // the first draw of each dropout and random node, by original
+	draws  *[]uint32
+	random []randomNode
 }
 
-// newCopier returns a copier of the nodes of a source, whose dropouts use the sample's draws one after another.
-func newCopier(draws *[]float64, src compile.Source) *copier {
+// newCopier returns a copier of the nodes of a source, whose dropouts and random nodes use the sample's draws one after
+// another.
+func newCopier(draws *[]uint32, src compile.Source) *copier {
 	drawn, at := map[*gorgonia.Node]int{}, 0
 	for _, n := range graph.Order(gorgonia.Nodes{src.Output, src.Cost}) {
-		if n.Op() != nil && graph.Kind(n.Op()) == "dropoutOp" {
-			drawn[n] = at
-			size := n.Shape().TotalSize()
-			at += (size + compile.DrawsMultiple - 1) / compile.DrawsMultiple * compile.DrawsMultiple
+		if n.Op() == nil {
+			continue
 		}
+		size := n.Shape().TotalSize()
+		switch kind := graph.Kind(n.Op()); {
+		case kind == "randomOp" && graph.FieldsOf(n.Op()).Int("which") == normal:
+			size *= 2
+		case kind != "dropoutOp" && kind != "randomOp":
+			continue
+		}
+		drawn[n] = at
+		at += (size + compile.DrawsMultiple - 1) / compile.DrawsMultiple * compile.DrawsMultiple
 	}
-	return &copier{gorgonia.NewGraph(), map[*gorgonia.Node]*gorgonia.Node{}, map[*gorgonia.Node]gorgonia.Value{}, src.Constants, drawn, draws}
+	return &copier{gorgonia.NewGraph(), map[*gorgonia.Node]*gorgonia.Node{}, map[*gorgonia.Node]gorgonia.Value{}, src.Constants, drawn, draws, nil}
 }
 
 // copy copies a node and all that it depends on.
@@ -69,6 +78,10 @@ func (c *copier) one(n *gorgonia.Node) (m *gorgonia.Node, err error) {
 		m = c.leaf(n)
 		c.fixed[m], err = cloned(n.Value())
 		return m, err
+	case "randomOp":
+		m = c.leaf(n)
+		c.random = append(c.random, randomNode{m, graph.FieldsOf(op), c.drawn[n]})
+		return m, nil
 	case "Iop":
 		return below[0], nil
 	case "maxOp":

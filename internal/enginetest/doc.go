@@ -4,9 +4,9 @@
 // [Reference] is an oracle that never sees a batch: it runs each sample by itself, on a graph built with a batch of
 // one, by Gorgonia's own differentiation. The suite clips its gradients in float64 and adds them, and engines must
 // agree with the sum to float32's precision. The oracle shares nothing with package compile but package graph. What
-// dropout drops it takes from the run's key, as engines must. But Gorgonia's differentiation isn't always right. So
+// dropout drops and random nodes are it takes from the run's key, as engines must. But Gorgonia's differentiation isn't always right. So
 // [Suite.CheckDifferences] checks engines against central differences too, which share nothing with either: Gorgonia's
-// own machine evaluates the cost in double precision. They can't check dropout, and the other oracle can't check the
+// own machine evaluates the cost in double precision. They can't check what draws, and the other oracle can't check the
 // operations whose gradient Gorgonia gets wrong.
 //
 // Correct gradients are half of an engine's promise. Privacy depends on the other half, whose tests [Checks] returns.

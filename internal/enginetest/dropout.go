@@ -23,6 +23,7 @@ var droppings = map[string]Graph{
 		h = g.Do(gorgonia.Reshape(h, []int{g.Batch * 3, 11}))
 		return g.rows(g.Do(gorgonia.Tanh(g.Do(gorgonia.Dropout(g.Do(gorgonia.Mul(h, g.Param("w", 11, 2))), 0.4)))), 6)
 	}},
+	"random nodes": {77, func(g *G) (compile.Source, error) { return g.noisy(g.normals("a"), g.uniforms("b")) }},
 }
 
 const elements = 608 // of each dropout that the check sees, and draws

@@ -23,7 +23,8 @@ type Reference struct {
 	cost, output   *gorgonia.Node
 	grads          gorgonia.Nodes // nil for parameters that the cost doesn't depend on
 	fixed          map[*gorgonia.Node]gorgonia.Value
-	draws          []float64 // of the sample, in [0, 1)
+	random         []randomNode
+	draws          []uint32 // of the sample
 }
 
 // NewReference differentiates a copy of a graph that was built with a batch of one.
@@ -61,6 +62,7 @@ func NewReference(src compile.Source) (r *Reference, err error) {
 			*list.to = append(*list.to, m)
 		}
 	}
+	r.random = c.random
 	return r, nil
 }
 
@@ -151,7 +153,7 @@ func (r *Reference) Gradient(params, inputs [][]float32) ([][]float64, error) {
 	return out, nil
 }
 
-// Output returns one sample's output, for which nothing is dropped. It is an error if the graph has none.
+// Output returns one sample's output, for which nothing is dropped and random nodes are at their means. It is an error if the graph has none.
 func (r *Reference) Output(params, inputs [][]float32) ([]float32, error) {
 	r.draws = nil
 	if r.output == nil {
@@ -172,6 +174,9 @@ func (r *Reference) values(params, inputs [][]float32) (map[*gorgonia.Node]gorgo
 	values := map[*gorgonia.Node]gorgonia.Value{}
 	for n, v := range r.fixed {
 		values[n] = v
+	}
+	for _, n := range r.random {
+		values[n.copy] = valueLike(n.copy, n.copy.Dtype(), converted[float64](n.numbers(r.draws)))
 	}
 	for _, list := range []struct {
 		nodes   gorgonia.Nodes

@@ -89,6 +89,7 @@ func Checks() map[string]func(TB, Suite) {
 		"Refusals":   refusals,
 		"Tables":     tables,
 		"Dropout":    dropout,
+		"Randoms":    randoms,
 		"Moves":      moves,
 	}
 }

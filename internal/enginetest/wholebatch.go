@@ -79,7 +79,7 @@ func (s Suite) unclipped(t TB, p *compile.Program, data *engine.Data) []float64 
 // wholeBatch returns the cost of a batch, by Gorgonia's operations, at parameters moved by h along a direction.
 func wholeBatch(src compile.Source) (cost func(params [][]float32, along [][]float64, h float64, data *engine.Data) (float64, error), err error) {
 	defer recovered(&err)
-	c := newCopier(new([]float64), src)
+	c := newCopier(new([]uint32), src)
 	end, err := c.copy(src.Cost)
 	return func(params [][]float32, along [][]float64, h float64, data *engine.Data) (v float64, err error) {
 		defer recovered(&err)

@@ -10,7 +10,7 @@ import (
 
 // Blocks anywhere in a stream, and in any order, are the words there, one by one; the stream goes on where it was.
 func TestBlocks(t *testing.T) {
-	id := ID{Purpose: Dropout, Trial: 3, Step: 70000}
+	id := ID{Purpose: GraphDraws, Trial: 3, Step: 70000}
 	eachImplementation(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for _, n := range []int{0, 1, 2, 31, 32, 33, 64, 100} {

@@ -22,6 +22,10 @@ func (s *Stream) IntN(n int) int {
 	return int(high)
 }
 
+// BoxMuller fills dst with the normals of words, by pairs: [Stream.Normals] draws these words. Both have the same even
+// length.
+func BoxMuller(dst []float64, words []uint64) { boxMuller(dst, words) }
+
 // Normals fills dst with independent standard normals. They come in pairs from pairs of words (normals.go), so Normals
 // takes len(dst) words if len(dst) is even. If it is odd, Normals takes one word more and drops the second normal of
 // the last pair.

@@ -54,7 +54,7 @@ const (
 	HeldOut                           // which samples are held out from training
 	Score                             // Gaussian noise of one score on held-out samples
 	Units                             // which rows of a unit with many rows are kept
-	Dropout                           // which elements dropout keeps in one step
+	GraphDraws                        // dropout's and random nodes' draws in one step
 )
 
 // ID names one stream under a key.

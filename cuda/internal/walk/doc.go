@@ -28,10 +28,11 @@
 // instructions read them like parameters. So each block computes the same values again. For large derived values and
 // few tiles that takes longer than a separate launch.
 //
-// # Dropout
+// # Dropout and random nodes
 //
 // A sample's number in the data, the run and the step name its draws, so they don't depend on its tile. A lane draws a
-// block of the stream, for 16 elements, and a warp then takes the elements of 32 blocks side by side.
+// block of the stream, for 16 elements, and a warp then takes the elements of 32 blocks side by side. A thread
+// draws a block of a random node, and sets its 8 normals, or 16 numbers in [0, 1), by itself.
 //
 // # Why tiles, why atomics
 //

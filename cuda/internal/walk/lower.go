@@ -297,9 +297,12 @@ func (l *Program) instruction(m *arena.Layout, in compile.Instruction, wait, pre
 		w[WordWarp] = bit(len(elements) >= WarpSize*l.values[in.Out].Size)
 	case compile.Product:
 		w[WordGroups], w[WordTransposedLeft] = int32(in.Groups), bit(in.TransA)
-	case compile.Dropout:
-		below := engine.KeepBelow(in.Scalar)
+	}
+	if in.Drawn(1) > 0 {
 		w[WordDraws], w[WordDraw] = int32(l.Draws/compile.DrawsMultiple), int32(in.Draw/compile.DrawsMultiple)
+	}
+	if in.Op == compile.Dropout {
+		below := engine.KeepBelow(in.Scalar)
 		w[WordBelow], w[WordBelowHigh] = int32(below), int32(below>>32)
 	}
 	return w

@@ -16,6 +16,7 @@ var opcodes = map[compile.Op]int32{
 	compile.LogSoftmaxBack: OpLogsoftmaxBack, compile.GradMatMul: OpGradMatmul, compile.GradConv: OpGradConv,
 	compile.GradSpread: OpScatter, compile.Lookup: OpLookup, compile.GradLookup: OpGradLookup,
 	compile.Product: OpProduct, compile.Normalize: OpNormalize, compile.NormalizeBack: OpNormalizeBack, compile.Dropout: OpDropout,
+	compile.Normals: OpNormals, compile.Uniforms: OpUniforms,
 }
 
 // predicts reports whether the kernel of predictions knows an opcode: it lacks the opcodes that only gradients need.

@@ -31,7 +31,9 @@ const (
 	OpNormalize      = 25
 	OpNormalizeBack  = 26
 	OpDropout        = 27
-	Operations       = 28
+	OpNormals        = 28
+	OpUniforms       = 29
+	Operations       = 30
 )
 
 const (

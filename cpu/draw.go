@@ -14,7 +14,7 @@ const blockDraws = 2 * random.BlockWords
 
 const _ = uint(-(compile.DrawsMultiple % blockDraws)) // otherwise a sample's draws begin within a block
 
-// drawn is the range of an instruction's draws for each sample. The forward and the backward instruction share it.
+// drawn is the range of an instruction's draws for each sample. Dropout's forward and backward instruction share it.
 type drawn struct {
 	draw, size int // draws draw, …, draw+size-1 of the sample
 	at         int // the position of the first draw in a sample's words
@@ -25,7 +25,7 @@ func (d drawn) blocks() int { return (d.size + blockDraws - 1) / blockDraws }
 
 // drawnBy returns the position of an instruction's draws in a sample's words.
 func (l *lowered) drawnBy(in *compile.Instruction) int {
-	d := drawn{in.Draw, l.values[in.Out].Size, l.words}
+	d := drawn{in.Draw, in.Drawn(l.values[in.Out].Size), l.words}
 	if i := slices.IndexFunc(l.drawn, func(o drawn) bool { return o.draw == d.draw && o.size == d.size }); i >= 0 {
 		return l.drawn[i].at
 	}
@@ -48,7 +48,7 @@ func (b *microbatch) draw(samples []int32) {
 			}
 		}
 	}
-	s := b.bound.job.Dropout(b.bound.step)
+	s := b.bound.job.GraphDraws(b.bound.step)
 	s.Blocks(b.drawnWords[:len(samples)*b.words], b.blocks)
 }
 
@@ -60,5 +60,34 @@ func (b *microbatch) dropout(in *instruction, z, x []float32, s int) {
 		kernel.AddDropout(z, x, words, maximum, in.Scalar)
 	} else {
 		kernel.Dropout(z, x, words, maximum, in.Scalar)
+	}
+}
+
+// random runs a Normals or Uniforms instruction for sample s.
+func (b *microbatch) random(in *instruction, z []float32, s int) {
+	if words := b.drawnWords[s*b.words+in.draws:]; in.Op == compile.Normals {
+		normals(z, words)
+	} else {
+		uniforms(z, words)
+	}
+}
+
+// normals sets z to standard normals, one from each word and its neighbour.
+func normals(z []float32, words []uint64) {
+	var piece [256]float64
+	for from := 0; from < len(z); from += len(piece) {
+		part := z[from:min(from+len(piece), len(z))]
+		n := (len(part) + 1) &^ 1
+		random.BoxMuller(piece[:n], words[from:from+n])
+		for i := range part {
+			part[i] = float32(piece[i])
+		}
+	}
+}
+
+// uniforms sets z to numbers in [0, 1), one from each half of a word.
+func uniforms(z []float32, words []uint64) {
+	for i := range z {
+		z[i] = float32(uint32(words[i/2]>>(i%2*32))>>8) * 0x1p-24
 	}
 }
