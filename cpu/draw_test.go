@@ -15,7 +15,7 @@ func TestLawsOfRandomNodes(t *testing.T) {
 	stream := random.InsecureKey(1).Stream(random.ID{Purpose: random.GraphDraws})
 	for name, law := range map[string]struct {
 		fill                   func([]float32, []uint64)
-		mean, variance, fourth float64 // moments, and of the fourth power of the standardised number the mean and variance
+		mean, variance, fourth float64 // of the standardised number's fourth power the mean, and its variance below
 		ofFourth               float64
 	}{
 		"normal":  {normals, 0, 1, 3, 96},

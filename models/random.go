@@ -15,8 +15,8 @@ func GaussianRandomNode(g *gorgonia.ExprGraph, name string, dt tensor.Dtype, mea
 	return named(g, name, gorgonia.GaussianRandomNode(gorgonia.NewGraph(), dt, mean, stdev, shape...))
 }
 
-// UniformRandomNode is gorgonia.UniformRandomNode with a name, like [GaussianRandomNode]: numbers from low to high, rounded to single
-// precision.
+// UniformRandomNode is gorgonia.UniformRandomNode with a name, like [GaussianRandomNode]: numbers from low to high,
+// rounded to single precision.
 func UniformRandomNode(g *gorgonia.ExprGraph, name string, dt tensor.Dtype, low, high float64, shape ...int) (*gorgonia.Node, error) {
 	return named(g, name, gorgonia.UniformRandomNode(gorgonia.NewGraph(), dt, low, high, shape...))
 }
@@ -35,8 +35,8 @@ func (b *Builder) GaussianNoise(name string, mean, deviation float64, shape ...i
 	return b.Do(GaussianRandomNode(b.graph.Expr, name, tensor.Float32, mean, deviation, append([]int{b.batch}, shape...)...))
 }
 
-// UniformNoise adds numbers [batch, shape…] from low to high, like [Builder.GaussianNoise]. From 0 to 1 a number is below
-// p, by gorgonia.Lt, with probability p: a coin.
+// UniformNoise adds numbers [batch, shape…] from low to high, like [Builder.GaussianNoise]. From 0 to 1 a number is
+// below p, by gorgonia.Lt, with probability p: a coin.
 func (b *Builder) UniformNoise(name string, low, high float64, shape ...int) *gorgonia.Node {
 	return b.Do(UniformRandomNode(b.graph.Expr, name, tensor.Float32, low, high, append([]int{b.batch}, shape...)...))
 }

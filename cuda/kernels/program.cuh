@@ -37,8 +37,8 @@ enum {
 	word_once = word_parts, // 1: a gather is for the tile and not for each sample
 	word_groups = word_parts, // of a product of values: matrices of each sample, and 1 if the left one is transposed
 	word_transposed_left,
-	// Of a dropout or random numbers: a sample's draws and the first of its own, in blocks of 16; of a dropout, the number
-	// below which a draw keeps an element, its low word and its high.
+	// Of a dropout or random numbers: a sample's draws and the first of its own, in blocks of 16; of a dropout, the
+	// number below which a draw keeps an element, its low word and its high.
 	word_draws = word_parts, word_draw, word_below, word_below_high,
 	word_c = word_parts, word_h, word_w, word_kh, word_kw, word_pad_h, word_pad_w, word_stride_h, word_stride_w, word_dilation_h,
 	word_dilation_w, word_out_c, word_out_h, word_out_w,

@@ -268,8 +268,8 @@ DEVICE void dropout(const tile &t, global<const int32_t> code) {
 	}
 }
 
-// random_numbers sets the elements of a random node, standard normals or numbers in [0, 1). A thread draws a block of the
-// stream, for 8 or 16 elements.
+// random_numbers sets the elements of a random node, standard normals or numbers in [0, 1). A thread draws a block of
+// the stream, for 8 or 16 elements.
 DEVICE void random_numbers(const tile &t, global<const int32_t> code, bool normal) {
 	int size = code[word_size], each = normal ? 8 : 16, blocks = (size + each - 1) / each;
 	uint32_t draws = uint32_t(int32_t(code[word_draws])), draw_from = uint32_t(int32_t(code[word_draw]));

@@ -153,7 +153,8 @@ func (r *Reference) Gradient(params, inputs [][]float32) ([][]float64, error) {
 	return out, nil
 }
 
-// Output returns one sample's output, for which nothing is dropped and random nodes are at their means. It is an error if the graph has none.
+// Output returns one sample's output, for which nothing is dropped and random nodes are at their means. It is an error
+// if the graph has none.
 func (r *Reference) Output(params, inputs [][]float32) ([]float32, error) {
 	r.draws = nil
 	if r.output == nil {
