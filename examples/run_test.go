@@ -22,7 +22,7 @@ var bounds = map[string]struct {
 }{
 	"regression": {score: 0.8}, "tuning": {score: 0.5},
 	"gan": {600, 0.25, 0.5}, "language": {10, 0.03, 0.17}, "lowrank": {40, 0.6, 0.8}, "lstm": {60, 0.52, 0.65},
-	"siamese": {30, 0.7, 0.85},
+	"siamese": {30, 0.7, 0.85}, "augment": {10, 0.45, 0.74}, "vae": {40, 0.4, 0.64},
 }
 
 // Each example runs, learns and says what it costs; and its main file is short enough to be read at once.
