@@ -38,9 +38,10 @@ type Clipping string
 const (
 	// FixedClipping scales gradients of norms above C down to C, and leaves others as they are.
 	FixedClipping Clipping = ""
-	// AutomaticClipping multiplies each gradient by C/(norm + 0.01). Then C only scales the learning rate, exactly so
-	// for SGD without weight decay: keep one C, and search the rate. It is AUTO-S of Bu, Wang, Zha and Karypis,
-	// "Automatic Clipping: Differentially Private Deep Learning Made Easier and Stronger" (NeurIPS 2023).
+	// AutomaticClipping multiplies each gradient by C/(norm + 0.01). Then C only scales the learning rate of SGD
+	// without weight decay, and has next to no effect on Adam: keep one C, and search the rate. It is AUTO-S of Bu,
+	// Wang, Zha and Karypis, "Automatic Clipping: Differentially Private Deep Learning Made Easier and Stronger"
+	// (NeurIPS 2023).
 	AutomaticClipping Clipping = "automatic"
 )
 

@@ -248,7 +248,7 @@ func TestRegionValidate(t *testing.T) {
 	}
 	automatic := good
 	automatic.Clipping = train.AutomaticClipping
-	if err := automatic.Validate(); err == nil || !strings.Contains(err.Error(), "only scales the learning rate") {
+	if err := automatic.Validate(); err == nil || !strings.Contains(err.Error(), "needs no search") {
 		t.Errorf("a range of clipping norms: %v", err)
 	}
 	for name, change := range map[string]func(*Region){

@@ -228,7 +228,7 @@ func (g Grid) LearningRates() (low, high float64) {
 // validateCandidate checks a candidate, whose clipping norm must be the first one's if clipping is automatic.
 func (s Settings) validateCandidate(c Candidate, first float64) error {
 	if s.Clipping == train.AutomaticClipping && c.ClippingNorm != first {
-		return &train.SettingError{Setting: "clipping norm", Value: c.ClippingNorm, Want: fmt.Sprintf("%v as before: with automatic clipping it only scales the learning rate, so search the rate", first)}
+		return &train.SettingError{Setting: "clipping norm", Value: c.ClippingNorm, Want: fmt.Sprintf("%v as before: automatic clipping needs no search for it, so search the rate", first)}
 	}
 	if err := s.privacy(c, float64(s.Samples)).Validate(); err != nil {
 		return err

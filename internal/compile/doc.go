@@ -8,9 +8,10 @@
 //
 // Every input has the batch as its first axis and the cost is a sum over samples, so that the cost of a batch is
 // Σ_i cost_i and sample i appears in cost_i alone. [Compile] follows the batch axis through the graph by the meaning of
-// each operation, never by comparing sizes (a batch of ten and ten classes look the same), and refuses with a
-// [MixError] any operation that lets one sample see another. An operation that mixes nothing but depends on the batch
-// size, or on a sample's position in the batch, is a [RefusedError].
+// each operation, never by comparing sizes (a batch of ten and ten classes look the same), but for the first axis of a
+// random node, which has draws of its own for each sample. It refuses with a [MixError] any operation that lets one
+// sample see another. An operation that mixes nothing but depends on the batch size, or on a sample's position in the
+// batch, is a [RefusedError].
 //
 // Inputs and parameters have names of their own: Gorgonia takes two nameless nodes of one shape for the same node.
 // Every other leaf must be listed as a constant or made by gorgonia.NewConstant: otherwise a parameter that its user

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/graph"
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 )
 
 // dropout lowers dropout. A sample's draws come from the run's key, the step and the sample's number. The prediction
@@ -50,8 +51,10 @@ func random(t *tracer, n *gorgonia.Node, _ []traced) (traced, error) {
 	switch {
 	case len(shape) == 0 || shape[0] != t.batch:
 		return traced{}, refuse(n, "its first axis isn't the batch", "one with the batch as its first axis, and Reshape for several rows of a sample")
+	case n.Dtype() != tensor.Float32 && n.Dtype() != tensor.Float64:
+		return traced{}, refuse(n, fmt.Sprintf("its numbers are of type %v", n.Dtype()), "one of type Float32")
 	case !(math.Abs(a) <= math.MaxFloat32 && scale >= 0 && scale <= math.MaxFloat32):
-		return traced{}, refuse(n, fmt.Sprintf("its numbers are %v and %v", a, b), "a finite mean and a deviation from 0, or a low end and a high one above it")
+		return traced{}, refuse(n, fmt.Sprintf("its numbers are %v and %v", a, b), "a mean and a deviation from 0, or two ends in ascending order, whose difference single precision holds too")
 	}
 	out := traced{class: batched, shape: shape[1:]}
 	out.id = t.draw(n, out.shape, Instruction{Op: op})

@@ -183,12 +183,13 @@ var insteads = map[string]func(g *enginetest.G) node{
 	"an input of floats that is 1 at what is picked and 0 elsewhere, multiplied and summed": func(g *enginetest.G) node {
 		return g.Do(gorgonia.Sum(g.Do(gorgonia.HadamardProd(hidden(g, 4), g.In("picked", 4))), 1))
 	},
-	"a finite mean and a deviation from 0, or a low end and a high one above it": gaussian,
-	"models.GaussianRandomNode and models.UniformRandomNode, which have names":   gaussian,
+	"a mean and a deviation from 0, or two ends in ascending order, whose difference single precision holds too": gaussian,
+	"models.GaussianRandomNode and models.UniformRandomNode, which have names":                                   gaussian,
 	"models.UniformRandomNode and Lt, which is 1 where a number is below a probability": func(g *enginetest.G) node {
 		u := g.Random("coins", gorgonia.UniformRandomNode(gorgonia.NewGraph(), tensor.Float32, 0, 1, g.Batch, 2))
 		return g.Do(gorgonia.HadamardProd(hidden(g, 2), g.Do(gorgonia.Lt(u, g.Number(0.5), true))))
 	},
+	"one of type Float32": gaussian,
 	"one with the batch as its first axis, and Reshape for several rows of a sample": gaussian,
 	"constants of floating-point numbers, and Slice and Concat to pick by constants": func(g *enginetest.G) node {
 		h := g.Do(gorgonia.Mul(hidden(g, 2), matrix(2, 5)))

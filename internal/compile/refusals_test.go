@@ -444,6 +444,10 @@ var refusals = map[string]refusal{
 	"binomial numbers": {want: "it draws from a binomial law", fails: true, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Add(hidden(g, 6), g.Random("noise", gorgonia.BinomialRandomNode(gorgonia.NewGraph(), tensor.Float32, 1, 0.5, g.Batch, 6))))
 	})},
+	"random integers": {want: "its numbers are of type int", fails: true, build: squared(func(g *enginetest.G) node {
+		ids := g.Random("noise", gorgonia.UniformRandomNode(gorgonia.NewGraph(), tensor.Int, 0, 5, g.Batch))
+		return g.Do(gorgonia.HadamardProd(g.In("x", 2), g.Do(gorgonia.ByIndices(g.Param("table", 5, 2), ids, 0))))
+	})},
 	"a negative deviation": {want: "its numbers are 0 and -1", fails: true, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Add(hidden(g, 6), g.Random("noise", gorgonia.GaussianRandomNode(gorgonia.NewGraph(), tensor.Float32, 0, -1, g.Batch, 6))))
 	})},

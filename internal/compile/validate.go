@@ -83,7 +83,7 @@ func (c *checker) prepare() error {
 		}
 	}
 	if c.Draws < 0 || c.Draws > maxSize || c.Draws%DrawsMultiple != 0 {
-		return fmt.Errorf("a sample has %d draws, which isn't a multiple of %d", c.Draws, DrawsMultiple)
+		return fmt.Errorf("a sample has %d draws, want a multiple of %d up to %d", c.Draws, DrawsMultiple, maxSize)
 	}
 	return nil
 }

@@ -95,8 +95,8 @@ func TestCheckRefusesCorruptDerivedValues(t *testing.T) {
 		"draws before the first":     {"aren't among", func(t *testing.T, p *compile.Program) { dropout(t, p).Draw = -16 }},
 		"draws beyond the last":      {"aren't among", func(t *testing.T, p *compile.Program) { dropout(t, p).Draw = p.Draws }},
 		"fewer draws":                {"aren't among", func(t *testing.T, p *compile.Program) { p.Draws = 16 }},
-		"draws that are no blocks":   {"isn't a multiple", func(t *testing.T, p *compile.Program) { p.Draws++ }},
-		"negative draws":             {"isn't a multiple", func(t *testing.T, p *compile.Program) { p.Draws = -16 }},
+		"draws that are no blocks":   {"want a multiple", func(t *testing.T, p *compile.Program) { p.Draws++ }},
+		"negative draws":             {"want a multiple", func(t *testing.T, p *compile.Program) { p.Draws = -16 }},
 		"a prediction that draws": {"draws nothing", func(t *testing.T, p *compile.Program) {
 			p.Predict = append([]compile.Instruction(nil), p.Forward...)
 		}},

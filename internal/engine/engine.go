@@ -208,8 +208,8 @@ func (j *Job) Noise(step int) random.Stream { return *j.Key.Stream(j.id(random.N
 // and [compile.Uniforms] are random nodes. Steps count from 0. Draw d of a sample, given by its number in the data, is
 // half of word (sample·draws + d)/2, the low half if d is even; draws is the program's. An element is kept if its draw,
 // as an unsigned number, is below [KeepBelow]. Normals are those of [random.Stream.Normals] from the same words,
-// rounded to single precision. A sample's draws don't depend on the other samples of the minibatch: adding or removing
-// a sample changes no other's gradient.
+// rounded to single precision. A sample's draws don't depend on the other samples of the minibatch: with one sample
+// more or less in it, no other's gradient changes.
 func (j *Job) GraphDraws(step int) random.Stream { return *j.Key.Stream(j.id(random.GraphDraws, step)) }
 
 // KeepBelow returns the number below which a draw of 32 bits keeps an element with probability keep, in (0, 1].

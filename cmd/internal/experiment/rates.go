@@ -58,12 +58,12 @@ func stableRate(s *table.Schema, public *table.Samples) float64 {
 // maxCurvatureCells bounds the values that are read of public rows, so that a plan of a wide table stays fast.
 const maxCurvatureCells = 1 << 22
 
-// squaredError reports whether an experiment trains a dense model by DP-SGD on the squared error of own files. Its
-// large learning rates spoil the model. A cross-entropy has bounded gradients, and large rates only slow it down.
+// squaredError reports whether an experiment trains a dense model by DP-SGD and fixed clipping on the squared error of
+// own files. Its large learning rates spoil the model. With automatic clipping the stable rate depends on C too. A cross-entropy has bounded gradients, and large rates only slow it down.
 func squaredError(e settings.Experiment, s *table.Schema) bool {
 	network, _, _ := strings.Cut(e.Model, ":")
 	dense := network == "linear" || network == "mlp"
-	return dense && e.Training.Optimizer == string(train.DPSGD) && s.Label.Task == table.Regression
+	return dense && e.Training.Optimizer == string(train.DPSGD) && e.Privacy.Clipping != settings.ClippingAutomatic && s.Label.Task == table.Regression
 }
 
 // bounded returns the plan's experiment with the largest final rate that a squared error bears, unless its settings

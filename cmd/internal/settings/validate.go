@@ -112,7 +112,7 @@ func clippingNorm(key string, c float64) error {
 // automatic checks that no clipping norms are searched that would be learning rates in disguise.
 func (e Experiment) automatic() error {
 	if e.Privacy.Clipping == ClippingAutomatic && e.Tunes(TuneClip) {
-		return fmt.Errorf("privacy.clipping: with automatic clipping the clipping norm only scales the learning rate; leave clip out of tuning.tune, set one clipping norm and search the rate")
+		return fmt.Errorf("privacy.clipping: automatic clipping needs no search for the clipping norm, which scales the learning rate of dp-sgd and has next to no effect on dp-adam; leave clip out of tuning.tune, set one clipping norm and search the rate")
 	}
 	return nil
 }
