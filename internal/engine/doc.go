@@ -71,8 +71,8 @@
 // All of this holds with automatic clipping. Let n be the measured norm, a float64. The sum n + 0.01 is at least n, and
 // stays so when it is rounded to float64. Rounding is monotonic, so f is at most c/n, rounded as above: f‖g‖ has the
 // same bound. A factor may be above 1 here, for gradients of norms below C, but it is at most 100 C, and so below 2⁴⁷.
-// Times an element of g or δ, which is at most 2⁶⁰, it stays far below the maximum of single precision, 2¹²⁸. A gradient
-// of norm 0 contributes 0. If n is NaN or infinite, so is n + 0.01, and f is 0, as for the other rule.
+// Times an element of g or δ, which is at most 2⁶⁰, it stays far below the maximum of single precision, 2¹²⁸. A
+// gradient of norm 0 contributes 0. If n is NaN or infinite, so is n + 0.01, and f is 0, as for the other rule.
 //
 // # Why draws within samples cost nothing
 //

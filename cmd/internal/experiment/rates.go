@@ -59,8 +59,8 @@ func stableRate(s *table.Schema, public *table.Samples) float64 {
 const maxCurvatureCells = 1 << 22
 
 // squaredError reports whether an experiment trains a dense model by DP-SGD and fixed clipping on the squared error of
-// own files. Its large learning rates spoil the model. Automatic clipping bounds every step, as the bounded gradients of
-// a cross-entropy do, and large rates only slow it down.
+// own files. Its large learning rates spoil the model. Automatic clipping bounds every step, as the bounded gradients
+// of a cross-entropy do, and large rates only slow it down.
 func squaredError(e settings.Experiment, s *table.Schema) bool {
 	network, _, _ := strings.Cut(e.Model, ":")
 	dense := network == "linear" || network == "mlp"
