@@ -61,10 +61,6 @@ func (s *Schema) Overlap(private, public *Samples) Overlap {
 	seed := maphash.MakeSeed()
 	a, b := s.hashes(private, seed), s.hashes(public, seed)
 	same := slices.Equal(a, b)
-	order := 1.0
-	if same {
-		order = sameOrder(a)
-	}
 	slices.Sort(a)
 	slices.Sort(b)
 
@@ -79,7 +75,7 @@ func (s *Schema) Overlap(private, public *Samples) Overlap {
 			o.Shared++
 		}
 	}
-	o.Copy = same && (order < rare || o.Distinct == o.Public && o.Public >= fewRows)
+	o.Copy = same && o.Distinct >= fewRows
 	return o
 }
 
@@ -97,27 +93,6 @@ func repeats(sorted []uint64) (r Repeats) {
 		}
 	}
 	return r
-}
-
-// sameOrder estimates the probability that another file of the same kind has these rows in this order. It multiplies,
-// over all rows, the probability that two rows drawn at random from the successors of an equal row are equal. Sorted
-// rows follow each other for a reason, so their order is weak evidence.
-func sameOrder(rows []uint64) float64 {
-	type pair struct{ before, row uint64 }
-	pairs, after := map[pair]float64{}, map[uint64]float64{}
-	for i, row := range rows[1:] {
-		pairs[pair{rows[i], row}]++
-		after[rows[i]]++
-	}
-	equal := map[uint64]float64{}
-	for p, n := range pairs {
-		equal[p.before] += n / after[p.before] * n / after[p.before]
-	}
-	log := 0.0
-	for row, n := range after {
-		log += n * math.Log(equal[row])
-	}
-	return math.Exp(log)
 }
 
 // hashes returns one hash for each row.
