@@ -88,7 +88,7 @@ func TestOverlap(t *testing.T) {
 		{"half of the rows alike", blank, half(500), false, false, -1},
 		{"a part with half of the rows alike", blank, blank[:500], true, true, 500},
 		{"a copy with two kinds of rows", coins, coins, false, false, 60}, // as two sorted files may be
-		{"five of ten rows", private[:10], private[:5], false, true, 5}, // 0.3⁵ is above 1/1,000, 0.3⁶ below
+		{"five of ten rows", private[:10], private[:5], false, true, 5},   // 0.3⁵ is above 1/1,000, 0.3⁶ below
 		{"six of ten rows", private[:10], private[:6], true, true, 6},
 		{"a copy of twelve rows", private[:12], private[:12], true, true, 12},
 		{"six of twelve rows", private[:12], private[:6], true, true, 6},
