@@ -2,7 +2,6 @@ package table
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -103,30 +102,17 @@ const (
 	phoneID = 9 // no amount in nearly all cases
 )
 
-// ids reports whether whole numbers that are nearly all different are ids, and no amounts. They are in three cases.
+// ids reports whether whole numbers that are nearly all different are ids, and no amounts. They are in two cases.
 //
 //   - Amounts would be equal more often: there is too little room between the lowest and the highest. Of n amounts at
 //     least n(n-1)/2 pairs divided by that room are equal on average; with 7, none is in one of 1,000 tables.
 //   - They all have nearly the same number of digits, 9 or more.
-//   - They all have the same number, 6 or more, are all different and lie evenly, as amounts of one size don't. Fewer
-//     than 200 rows are too few for that.
 func (s *summing) ids() bool {
 	n, equal := float64(s.counted), float64(s.counted-len(s.different))
 	pairs := n * (n - 1) / 2 / (s.high - s.low + 1)
 	shortest, longest := digits(s.low), digits(s.high)
 	return pairs >= 7 && 8*equal <= pairs ||
-		shortest >= phoneID && longest <= shortest+1 ||
-		shortest >= longID && longest == shortest && equal == 0 && n >= 200 && s.even()
-}
-
-// even reports whether the sorted numbers may be evenly spread between the lowest and the highest, by the test of
-// Kolmogorov and Smirnov at 5 %.
-func (s *summing) even() bool {
-	n, most := float64(len(s.kept)), 0.
-	for i, x := range s.kept {
-		most = max(most, math.Abs((float64(i)+0.5)/n-(x-s.low)/(s.high-s.low)))
-	}
-	return most*math.Sqrt(n) < 1.36
+		shortest >= phoneID && longest <= shortest+1
 }
 
 // digits returns the number of digits of a whole number, and 0 for one below 1.
