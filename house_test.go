@@ -50,7 +50,7 @@ var rooms = []room{
 	{"cmd/internal/accounteval", []string{"internal", "accountant"}},
 	{"cmd/internal/figure", []string{"accountant"}},
 	{"cmd/internal/runs", []string{"internal", "accountant"}},
-	{"cmd/internal/release", []string{"internal", "train", "tuner", "cmd/internal/build", "cmd/internal/figure"}},
+	{"cmd/internal/release", []string{"internal", "train", "datasets", "tuner", "cmd/internal/build", "cmd/internal/figure"}},
 	{"cmd/internal/page", []string{"internal", "accountant", "train", "tuner", "cmd/internal/figure", "cmd/internal/runs", "cmd/internal/release"}},
 	{"cmd/internal/experiment", []string{"internal", "accountant", "datasets", "train", "tuner", "cmd/internal/settings", "cmd/internal/runs", "cmd/internal/release"}},
 	{"cmd/internal/cluster", []string{"internal", "train", "tuner", "cmd/internal/settings", "cmd/internal/release", "cmd/internal/experiment"}},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/cmd/internal/build"
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/datasets/table"
 	"github.com/dptrain/dptrain/internal/networks"
 	"github.com/dptrain/dptrain/train"
 )
@@ -56,7 +57,7 @@ func export(m release.Model, parameters []train.Parameter, o Options) ([]byte, S
 		return nil, Signature{}, err
 	}
 	var in struct {
-		Table *schema `json:"table"`
+		Table *table.Schema `json:"table"`
 	}
 	if len(m.Input) > 0 {
 		if err := json.Unmarshal(m.Input, &in); err != nil {
@@ -118,7 +119,7 @@ func list(of []string) string {
 }
 
 // samples adds the inputs and returns the samples that they make.
-func (n *network) samples(m release.Model, s *schema, o Options) (string, error) {
+func (n *network) samples(m release.Model, s *table.Schema, o Options) (string, error) {
 	used := func(name string) string { n.used[name] = true; return name }
 	switch {
 	case m.Vocabulary > 0:
@@ -182,7 +183,7 @@ func (g *graph) classes(logits string, m release.Model) {
 }
 
 // number adds the output of a regression.
-func (g *graph) number(x string, s *schema) {
+func (g *graph) number(x string, s *table.Schema) {
 	x = g.cast(g.op("Squeeze", []string{x, g.ints(1)}), double)
 	if s != nil && s.Label.Scale != nil {
 		x = g.op("Mul", []string{x, g.double(s.Label.Scale.Divisor)})

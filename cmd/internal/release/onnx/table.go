@@ -6,47 +6,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dptrain/dptrain/datasets/table"
 )
-
-// schema is a table's schema in model.json: see docs/model-format.md.
-type schema struct {
-	Label struct {
-		Clip  *clip  `json:"clip"`
-		Scale *scale `json:"scale"`
-	} `json:"label"`
-	Columns []column `json:"columns"`
-}
-
-type column struct {
-	Name       string   `json:"name"`
-	Shape      []int    `json:"shape"`
-	Categories []string `json:"categories"`
-	Clip       *clip    `json:"clip"`
-	Scale      *scale   `json:"scale"`
-	Missing    *missing `json:"missing"`
-}
-
-type clip struct {
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-}
-
-type scale struct {
-	Shift   float64 `json:"shift"`
-	Divisor float64 `json:"divisor"`
-}
-
-type missing struct {
-	Fill      float64  `json:"fill"`
-	Indicator bool     `json:"indicator"`
-	Words     []string `json:"words"`
-}
 
 // maxColumns bounds the inputs of a graph, each of which takes several operators.
 const maxColumns = 10_000
 
 // columns adds an input for each column, and returns the samples that they make.
-func (g *graph) columns(s *schema, shape []int) (string, error) {
+func (g *graph) columns(s *table.Schema, shape []int) (string, error) {
 	if len(s.Columns) > maxColumns {
 		return "", fmt.Errorf("%d columns; a graph has up to %d inputs: export it with one input of encoded samples", len(s.Columns), maxColumns)
 	}
@@ -73,7 +41,7 @@ func (g *graph) columns(s *schema, shape []int) (string, error) {
 
 // categories returns the one-hot values [N, categories] of positions. A runtime fails at a position that isn't in the
 // list. Gather counts negative positions from the end, so they are first replaced by the position after the list.
-func (g *graph) categories(c column) string {
+func (g *graph) categories(c table.Column) string {
 	var position string
 	if g.texts != nil {
 		position = g.position(c)
@@ -93,7 +61,7 @@ func (g *graph) categories(c column) string {
 
 // position adds an input of texts, and returns their positions in a column's categories. One that isn't listed and has
 // no "*" gets the position after the list.
-func (g *graph) position(c column) string {
+func (g *graph) position(c table.Column) string {
 	at := g.texts(c.Categories)
 	other, ok := at["*"]
 	if !ok {
@@ -111,7 +79,7 @@ func (g *graph) position(c column) string {
 }
 
 // numbers returns the values [N, width] of a column and, if it has single values, of its indicator.
-func (g *graph) numbers(c column) []string {
+func (g *graph) numbers(c table.Column) []string {
 	x := g.input(c.Name, double, meaning(c), c.Shape...)
 	if len(c.Shape) == 0 {
 		x = g.unsqueeze(x, 1)
@@ -147,7 +115,7 @@ func (g *graph) numbers(c column) []string {
 	return []string{x, indicator}
 }
 
-func (g *graph) clip(x string, c clip) string {
+func (g *graph) clip(x string, c table.Range) string {
 	return g.op("Clip", []string{x, g.double(c.Low), g.double(c.High)})
 }
 
@@ -163,7 +131,7 @@ func numericWords(words []string) (out []float64) {
 }
 
 // meaning explains the input of a column of numbers.
-func meaning(c column) string {
+func meaning(c table.Column) string {
 	if c.Missing != nil {
 		return "in the unit of the file; NaN if missing"
 	}
