@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
@@ -96,7 +97,7 @@ func TestPlansSideBySide(t *testing.T) {
 			t.Errorf("plan %d (-alone +beside others)\n%s", i, diff)
 		}
 		if p.tune {
-			if k, n := len(want.Private.(privateTuning).Trials), len(outcomes[i].Private.(privateTuning).Trials); k != n {
+			if k, n := len(want.Private.(runs.PrivateTuning).Trials), len(outcomes[i].Private.(runs.PrivateTuning).Trials); k != n {
 				t.Errorf("plan %d: %d trials, alone %d", i, n, k)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cpu"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
@@ -74,7 +75,7 @@ func TestTrialsOfAnotherProcess(t *testing.T) {
 		if diff := cmp.Diff(covered(want), covered(got)); diff != "" {
 			t.Errorf("%q (-here +elsewhere)\n%s", more, diff)
 		}
-		if n := len(want.Private.(privateTuning).Trials); n == 0 || n != transport.runs {
+		if n := len(want.Private.(runs.PrivateTuning).Trials); n == 0 || n != transport.runs {
 			t.Errorf("%q: %d trials, %d carried out", more, n, transport.runs)
 		}
 	}

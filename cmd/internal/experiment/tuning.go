@@ -7,6 +7,7 @@ import (
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
@@ -122,37 +123,18 @@ func (g *group) tune(ctx context.Context, tunings []*member) error {
 	return nil
 }
 
-// privateTuning is private/run.json of a tuning.
-type privateTuning struct {
-	Warning      string         `json:"warning"`
-	Repetitions  int            `json:"repetitions"` // K
-	SubsetSize   int            `json:"subset_size"`
-	Best         int            `json:"best"` // index into trials; -1 for none
-	Trials       []privateTrial `json:"trials"`
-	FinalSeconds float64        `json:"final_seconds"`
-	Notes        []string       `json:"notes,omitempty"` // on the training rows
-}
-
-type privateTrial struct {
-	tuner.Candidate
-	Score    *float64 `json:"score,omitempty"` // missing if it failed or diverged
-	Diverged bool     `json:"diverged,omitempty"`
-	Failure  string   `json:"failure,omitempty"`
-	Seconds  float64  `json:"seconds"`
-}
-
-func newPrivateTuning(p tuner.Private, notes []string) privateTuning {
-	out := privateTuning{
+func newPrivateTuning(p tuner.Private, notes []string) runs.PrivateTuning {
+	out := runs.PrivateTuning{
 		Warning:      warning,
 		Repetitions:  len(p.Trials),
 		SubsetSize:   p.SubsetSize,
 		Best:         p.Best,
-		Trials:       make([]privateTrial, len(p.Trials)),
+		Trials:       make([]runs.PrivateTrial, len(p.Trials)),
 		FinalSeconds: p.FinalSeconds,
 		Notes:        notes,
 	}
 	for i, t := range p.Trials {
-		out.Trials[i] = privateTrial{t.Candidate, scoreOf(t), t.Diverged, t.Failure, t.Seconds}
+		out.Trials[i] = runs.PrivateTrial{Candidate: t.Candidate, Score: scoreOf(t), Diverged: t.Diverged, Failure: t.Failure, Seconds: t.Seconds}
 	}
 	return out
 }

@@ -20,11 +20,11 @@ var runNames = []string{"winner", "final run", "", "trial"}
 func (p *PrivateRun) scores(r Run, metric train.Metric) chart {
 	panel := figure.ComparisonPanel{Title: "Scores of the trials", X: "learning rate", Y: scoreLabel(metric), LogX: true}
 	for i, t := range p.Trials {
-		if i != p.Winner() {
+		if i != p.Best {
 			panel.Series = append(panel.Series, at(trial, t.LearningRate, drawn(metric, t.Score)))
 		}
 	}
-	if b := p.Winner(); b >= 0 { // on top of the others
+	if b := p.Best; b >= 0 { // on top of the others
 		panel.Series = append(panel.Series, at(winner, p.Trials[b].LearningRate, drawn(metric, p.Trials[b].Score)))
 	}
 	if r.Score != nil && r.Privacy.Tuning.Method != "baseline" {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 )
 
 // A value that isn't finite is no score.
@@ -23,8 +25,8 @@ func FuzzPrivate(f *testing.F) {
 	f.Add([]byte(privateJSON))
 	f.Add([]byte(`{"trials": [{"learning_rate": -1, "score": 1e308, "curve": [{"step": -5, "score": -1e308}, {}]}, {"learning_rate": 1e308, "failure": "<img>"}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var p PrivateRun
-		if json.Unmarshal(text, &p) != nil || p.Winner() < -1 || p.Winner() >= len(p.Trials) {
+		p := PrivateRun{PrivateTuning: runs.PrivateTuning{Best: -1}}
+		if json.Unmarshal(text, &p) != nil || p.Best < -1 || p.Best >= len(p.Trials) {
 			return
 		}
 		r := Run{Privacy: aRelease().Privacy}

@@ -5,27 +5,13 @@ import (
 	"math"
 	"os"
 
-	"github.com/dptrain/dptrain/tuner"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 )
 
 // PrivateRun is the content of private/run.json, which no guarantee covers.
 type PrivateRun struct {
-	Repetitions  int            `json:"repetitions"` // K
-	SubsetSize   int            `json:"subset_size"`
-	Best         *int           `json:"best"` // index into Trials; -1 for none
-	Trials       []PrivateTrial `json:"trials"`
-	FinalSeconds float64        `json:"final_seconds"`
-	Seconds      float64        `json:"seconds"` // of a run without tuning
-	Notes        []string       `json:"notes"`   // on the training rows
-}
-
-// PrivateTrial is one trial.
-type PrivateTrial struct {
-	tuner.Candidate
-	Score    *float64 `json:"score"` // nil if it failed or diverged
-	Diverged bool     `json:"diverged"`
-	Failure  string   `json:"failure"`
-	Seconds  float64  `json:"seconds"`
+	runs.PrivateTuning         // Best is -1 without tuning
+	Seconds            float64 `json:"seconds"` // without tuning
 }
 
 // OpenPrivate reads the private folder of a run's folder. It returns nil if there is none, as in a copy of released/.
@@ -43,27 +29,19 @@ func OpenPrivate(dir string) (*PrivateRun, error) {
 		return nil, fmt.Errorf("%w: %w", ErrNoRun, err)
 	}
 	defer folder.Close()
-	var p PrivateRun
+	p := PrivateRun{PrivateTuning: runs.PrivateTuning{Best: -1}}
 	found, err := readJSON(folder, "run.json", &p)
 	if err != nil || !found {
 		return nil, err
 	}
-	if b := p.Best; b != nil && (*b < -1 || *b >= len(p.Trials)) {
-		return nil, fmt.Errorf("%w: %s/run.json: trial %d of %d is the best one", ErrNoRun, folder.Name(), *b, len(p.Trials))
+	if b := p.Best; b < -1 || b >= len(p.Trials) {
+		return nil, fmt.Errorf("%w: %s/run.json: trial %d of %d is the best one", ErrNoRun, folder.Name(), b, len(p.Trials))
 	}
 	return &p, nil
 }
 
-// Winner returns the index of the winning trial, or -1.
-func (p *PrivateRun) Winner() int {
-	if p.Best == nil {
-		return -1
-	}
-	return *p.Best
-}
-
-// Outcome returns the outcome of a trial in words, if it has no score.
-func (t PrivateTrial) Outcome() string {
+// lost returns the outcome of a trial in words, if it has no score.
+func lost(t runs.PrivateTrial) string {
 	switch {
 	case t.Failure != "":
 		return "failed: " + shortened(t.Failure, 200)

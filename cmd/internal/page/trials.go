@@ -135,13 +135,13 @@ func (v *privateRun) table(p *PrivateRun, r Run, metric train.Metric) {
 		v.Rows = append(v.Rows, row)
 	}
 	for i, t := range p.Trials {
-		row := privateRow{Name: strconv.Itoa(i + 1), Outcome: t.Outcome(), Seconds: secondsText(t.Seconds)}
+		row := privateRow{Name: strconv.Itoa(i + 1), Outcome: lost(t), Seconds: secondsText(t.Seconds)}
 		if row.Outcome != "" {
 			row.Class = "lost"
 		} else {
 			row.Outcome = scoreText(&release.Score{Metric: metric, Value: *t.Score})
 		}
-		if i == p.Winner() {
+		if i == p.Best {
 			row.Class, row.Note = "winner", "winner"
 		}
 		add(row, t.Candidate)
