@@ -24,18 +24,21 @@ import (
 // Create makes the folder of a run that begins, of the given path or, without it, of the data's name and the time in
 // the store.
 func Create(p *experiment.Plan, path, store string, curve flags.Curve) (*runs.Run, error) {
-	m, r, settings, err := begun(p, store)
+	points, err := curve.Points(p)
 	if err != nil {
 		return nil, err
 	}
-	if r.CurvePoints, err = curve.Points(p); err != nil {
-		return nil, err
+	folder, errFolder := os.Getwd()
+	absolute, errStore := filepath.Abs(store)
+	program, errProgram := build.Hash()
+	if err := errors.Join(errFolder, errStore, errProgram); err != nil {
+		return nil, term.Input(err)
 	}
 	unique := path == ""
 	if unique {
 		path = filepath.Join(store, p.Experiment.Dataset+"-"+time.Now().Format("20060102-150405"))
 	}
-	run, err := runs.Create(path, unique, m, r, settings)
+	run, err := p.Create(path, unique, runs.Record{Folder: folder, Store: absolute, Program: program, CurvePoints: points}, engines.Current())
 	switch {
 	case errors.Is(err, runs.ErrExists):
 		return nil, term.Inputf("%w; give another by --out, or remove it", err)
@@ -43,29 +46,6 @@ func Create(p *experiment.Plan, path, store string, curve flags.Curve) (*runs.Ru
 		return nil, term.Inputf("%w; give a directory that can be made by --out", err)
 	}
 	return run, nil
-}
-
-// begun returns what the folder of a run that begins holds.
-func begun(p *experiment.Plan, store string) (m runs.Manifest, r runs.Record, settings []byte, err error) {
-	if m, err = p.Manifest(); err != nil {
-		return m, r, nil, err
-	}
-	if settings, err = p.Experiment.YAML(); err != nil {
-		return m, r, nil, err
-	}
-	folder, err := os.Getwd()
-	if err != nil {
-		return m, r, nil, term.Input(err)
-	}
-	if store, err = filepath.Abs(store); err != nil {
-		return m, r, nil, term.Input(err)
-	}
-	program, err := build.Hash()
-	if err != nil {
-		return m, r, nil, term.Input(err)
-	}
-	m.MadeBy = engines.Current()
-	return m, runs.Record{Data: p.DataName(), Folder: folder, Store: store, Seed: p.Seed(), Program: program, MadeBy: engines.Current().String()}, settings, nil
 }
 
 // leftovers says what killed runs, of those found in the store but one, left there.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"math"
 	"path/filepath"
 	"time"
@@ -38,6 +39,21 @@ func (p *Plan) Manifest() (runs.Manifest, error) {
 		m.Command, m.Method = tuneCommand, p.privacy.Tuning.Method
 	}
 	return m, nil
+}
+
+// Create makes the folder of a run of the plan by [runs.Create]. It completes the record.
+func (p *Plan) Create(dir string, unique bool, r runs.Record, madeBy fmt.Stringer) (*runs.Run, error) {
+	m, err := p.Manifest()
+	if err != nil {
+		return nil, err
+	}
+	settings, err := p.Experiment.YAML()
+	if err != nil {
+		return nil, err
+	}
+	m.MadeBy = madeBy
+	r.Data, r.Seed, r.MadeBy = p.DataName(), p.Seed(), madeBy.String()
+	return runs.Create(dir, unique, m, r, settings)
 }
 
 // guaranteed reports whether any guarantee holds: no seed is known, and there is noise.

@@ -81,22 +81,11 @@ func (c *coordinator) folder(j Job, p *experiment.Plan) (folder *runs.Run, resum
 }
 
 func (c *coordinator) create(dir string, p *experiment.Plan) (*runs.Run, error) {
-	m, err := p.Manifest()
-	if err != nil {
-		return nil, err
-	}
-	settings, err := p.Experiment.YAML()
-	if err != nil {
-		return nil, err
-	}
 	store, err := filepath.Abs(c.store.Runs())
 	if err != nil {
 		return nil, err
 	}
-	m.MadeBy = c.MadeBy
-	return runs.Create(dir, false, m, runs.Record{
-		Data: p.DataName(), Folder: store, Store: store, Seed: p.Seed(), Program: c.Program, MadeBy: c.MadeBy.String(), Machine: c.Machine,
-	}, settings)
+	return p.Create(dir, false, runs.Record{Folder: store, Store: store, Program: c.Program, Machine: c.Machine}, c.MadeBy)
 }
 
 // register keeps each run's key in its folder, records the releases, all of one data set, in the ledger, and only then
