@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -50,19 +51,13 @@ func (e Experiment) validateData() error {
 		}
 		return nil
 	}
-	if slices.Contains(d.Ignore, "") {
-		return errors.New("data.ignore: an empty name; list the names of columns")
-	}
-	if slices.Contains(d.Classes, "") {
-		return errors.New("data.classes: an empty class, which no label can be; list classes alone")
-	}
-	if err := d.validateUnit(); err != nil {
-		return err
-	}
-	if e.TextLength != 0 && d.Text == "" {
-		return errors.New("text_length: nothing says which column has texts; name it by --text COLUMN, or leave the length out")
-	}
-	return nil
+	return cmp.Or(
+		require(!slices.Contains(d.Ignore, ""), "data.ignore: an empty name; list the names of columns"),
+		require(!slices.Contains(d.Classes, ""), "data.classes: an empty class, which no label can be; list classes alone"),
+		d.validateUnit(),
+		require(e.TextLength == 0 || d.Text != "",
+			"text_length: nothing says which column has texts; name it by --text COLUMN, or leave the length out"),
+	)
 }
 
 // Complete returns an error if training on own files lacks a setting.

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 )
@@ -78,37 +77,21 @@ func (t Training) hasMomentum() bool {
 }
 
 func (t Training) validate() error {
-	for _, err := range []error{
+	momentum, decay := *cmp.Or(t.Momentum, new(0.0)), *cmp.Or(t.WeightDecay, new(0.0))
+	return cmp.Or(
 		oneOf("training.optimizer", t.Optimizer, Optimizers()...),
 		oneOf("training.schedule", cmp.Or(t.Schedule, ScheduleConstant), Schedules()...),
-	} {
-		if err != nil {
-			return err
-		}
-	}
-	if t.Momentum != nil {
-		switch v := *t.Momentum; {
-		case !t.hasMomentum():
-			return fmt.Errorf("training.momentum: %s has none; choose the optimizer momentum or nesterov, or leave it out", t.Optimizer)
-		case !(v >= 0 && v < 1):
-			return fmt.Errorf("training.momentum: must be at least 0 and below 1, such as 0.9, got %v", v)
-		}
-	}
-	if t.WeightDecay != nil {
-		switch v := *t.WeightDecay; {
-		case !(v >= 0) || math.IsInf(v, 0):
-			return fmt.Errorf("training.weight_decay: must be a number, 0 or above, such as 0.01, got %v", v)
-		case v > 0 && t.Optimizer == OptimizerAdam:
-			return fmt.Errorf("training.weight_decay: dp-adam has none; choose the optimizer adamw, which takes it off parameters apart from gradients, or leave it out")
-		}
-	}
-	switch {
-	case !(t.Warmup >= 0 && t.Warmup < 1):
-		return fmt.Errorf("training.warmup: must be a share of the steps, at least 0 and below 1, such as 0.05, got %v", t.Warmup)
-	case t.Accumulate < 0 || t.Accumulate > math.MaxInt32:
-		return fmt.Errorf("training.accumulate: must be 0 or a number of steps to an update, got %d", t.Accumulate)
-	case !(t.Average >= 0 && t.Average <= 1):
-		return fmt.Errorf("training.average: must be 0 for none, below 1 such as 0.999, or 1 for the mean of all updates, got %v", t.Average)
-	}
-	return nil
+		require(t.Momentum == nil || t.hasMomentum(),
+			"training.momentum: %s has none; choose the optimizer momentum or nesterov, or leave it out", t.Optimizer),
+		require(momentum >= 0 && momentum < 1, "training.momentum: must be at least 0 and below 1, such as 0.9, got %v", momentum),
+		require(decay >= 0 && !math.IsInf(decay, 0), "training.weight_decay: must be a number, 0 or above, such as 0.01, got %v", decay),
+		require(decay == 0 || t.Optimizer != OptimizerAdam,
+			"training.weight_decay: dp-adam has none; choose the optimizer adamw, which takes it off parameters apart from gradients, or leave it out"),
+		require(t.Warmup >= 0 && t.Warmup < 1,
+			"training.warmup: must be a share of the steps, at least 0 and below 1, such as 0.05, got %v", t.Warmup),
+		require(t.Accumulate >= 0 && t.Accumulate <= math.MaxInt32,
+			"training.accumulate: must be 0 or a number of steps to an update, got %d", t.Accumulate),
+		require(t.Average >= 0 && t.Average <= 1,
+			"training.average: must be 0 for none, below 1 such as 0.999, or 1 for the mean of all updates, got %v", t.Average),
+	)
 }

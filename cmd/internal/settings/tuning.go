@@ -147,34 +147,32 @@ func (t Tuning) validate(fixed string) error {
 		oneOf("tuning.division", cmp.Or(t.Division, DivisionCost), Divisions()...),
 		oneOf("tuning.metric", cmp.Or(t.Metric, MetricAccuracy), Metrics()...),
 		distinct("tuning.ranges", t.Ranges, func(key, name string) error { return oneOf(key, name, Tunable()...) }),
+		require(len(t.BatchSizes) == 0 || len(t.SamplingRates) == 0,
+			"tuning: batch_sizes and sampling_rates are both given; one follows from the other, give one"),
+		require(t.LargestFinalRate >= 0 && !math.IsInf(t.LargestFinalRate, 0),
+			"tuning.largest_final_rate: must be a number above 0, or 0 for none, got %v", t.LargestFinalRate),
 		t.validateLists(fixed),
 	)
 }
 
 func (t Tuning) validateTuned(fixed string) error {
 	const key = "tuning.tune"
-	if len(t.Tune) == 0 {
-		return fmt.Errorf("%s: must name at least one of %s, or %s", key, strings.Join(Tunable(), ", "), TuneAll)
-	}
-	return distinct(key, t.Tune, func(key, name string) error {
-		switch {
-		case (name == TuneAuto || name == TuneRule) && len(t.Tune) > 1:
-			return fmt.Errorf("%s: %s stands alone; leave out the others, or it", key, name)
-		case name == TuneEpochs && fixed == FixedNoise:
-			return fmt.Errorf("%s: with privacy.fixed noise the epochs follow, so that they can't be tuned", key)
-		}
-		return oneOf(key, name, append(Tunable(), TuneAll, TuneAuto, TuneRule)...)
-	})
+	return cmp.Or(
+		require(len(t.Tune) > 0, "%s: must name at least one of %s, or %s", key, strings.Join(Tunable(), ", "), TuneAll),
+		distinct(key, t.Tune, func(key, name string) error {
+			return cmp.Or(
+				require(name != TuneAuto && name != TuneRule || len(t.Tune) == 1,
+					"%s: %s stands alone; leave out the others, or it", key, name),
+				require(name != TuneEpochs || fixed != FixedNoise,
+					"%s: with privacy.fixed noise the epochs follow, so that they can't be tuned", key),
+				oneOf(key, name, append(Tunable(), TuneAll, TuneAuto, TuneRule)...),
+			)
+		}),
+	)
 }
 
-// validateLists returns an error for a tuned parameter without values, or with two lists of them.
+// validateLists returns an error for a tuned parameter without values, or without the two ends of its range.
 func (t Tuning) validateLists(fixed string) error {
-	if len(t.BatchSizes) > 0 && len(t.SamplingRates) > 0 {
-		return fmt.Errorf("tuning: batch_sizes and sampling_rates are both given; one follows from the other, give one")
-	}
-	if !(t.LargestFinalRate >= 0) || math.IsInf(t.LargestFinalRate, 0) {
-		return fmt.Errorf("tuning.largest_final_rate: must be a number above 0, or 0 for none, got %v", t.LargestFinalRate)
-	}
 	e := Experiment{Privacy: Privacy{Fixed: fixed}, Tuning: t}
 	ranged, candidates := false, 1
 	for _, list := range []struct {
@@ -199,13 +197,12 @@ func (t Tuning) validateLists(fixed string) error {
 			}
 		}
 	}
-	if t.Search == SearchGrid && candidates > maxCandidates {
-		return fmt.Errorf("tuning: a grid of %d candidates; at most %d can be searched, so shorten the lists, or search at random", candidates, maxCandidates)
-	}
-	if t.Search == SearchRandom && !ranged {
-		return fmt.Errorf("tuning.ranges: nothing that is tuned has a range; name one of %s, or search a grid", strings.Join(t.Tune, ", "))
-	}
-	return nil
+	return cmp.Or(
+		require(t.Search != SearchGrid || candidates <= maxCandidates,
+			"tuning: a grid of %d candidates; at most %d can be searched, so shorten the lists, or search at random", candidates, maxCandidates),
+		require(t.Search != SearchRandom || ranged,
+			"tuning.ranges: nothing that is tuned has a range; name one of %s, or search a grid", strings.Join(t.Tune, ", ")),
+	)
 }
 
 // maxValues bounds lists whose values are compared with all others.
@@ -231,15 +228,9 @@ func distinct[T comparable](key string, values []T, check func(key string, v T) 
 }
 
 func samplingRate(key string, v float64) error {
-	if !(v > 0 && v <= 1) {
-		return fmt.Errorf("%s: gamma must be above 0 and at most 1, got %v", key, v)
-	}
-	return nil
+	return require(v > 0 && v <= 1, "%s: gamma must be above 0 and at most 1, got %v", key, v)
 }
 
 func batchSize(key string, b int) error {
-	if b < 1 {
-		return fmt.Errorf("%s: must be whole numbers above 0, got %d", key, b)
-	}
-	return nil
+	return require(b >= 1, "%s: must be whole numbers above 0, got %d", key, b)
 }

@@ -26,40 +26,48 @@ func (e Experiment) Validate() error {
 		e.Training.validate(),
 		oneOf("privacy.repetitions", p.Repetitions, Repetitions()...),
 		meanRepetitions(p.Repetitions, p.MeanRepetitions),
-		repetitionsShape(p.Shape),
+		// At the maximum the distribution is almost the truncated Poisson distribution.
+		require(p.Shape > -1 && p.Shape <= 1e6, "privacy.repetitions_shape: must be above -1 and at most 1e6, got %v", p.Shape),
 		maxRepetitions(p),
 		holdout(p.Holdout, e.Data, e.Tuning.Metric),
 		positive("privacy.epochs", p.Epochs),
 		clippingNorm("privacy.clipping_norm", p.ClippingNorm),
 		oneOf("privacy.clipping", cmp.Or(p.Clipping, ClippingFixed), Clippings()...),
-		e.automatic(),
+		// Clipping norms that are searched would be learning rates in disguise.
+		require(p.Clipping != ClippingAutomatic || !e.Tunes(TuneClip),
+			"privacy.clipping: automatic clipping needs no search for the clipping norm, which scales the learning rate of dp-sgd and has next to no effect on dp-adam; leave clip out of tuning.tune, set one clipping norm and search the rate"),
 		positive("training.learning_rate", e.Training.LearningRate),
 		positive("activation.scale", e.Activation.Scale),
 		positive("activation.temperature", e.Activation.Temperature),
 		finite("activation.offset", e.Activation.Offset),
 		e.Tuning.validate(p.Fixed),
-		textLength(e.TextLength),
-		workers(e.Performance.Workers),
+		// The maximum is package datasets'. A text has a token at each end.
+		require(e.TextLength == 0 || e.TextLength >= 2 && e.TextLength <= 1<<14,
+			"text_length: must be 2 to %d tokens, got %d", 1<<14, e.TextLength),
+		require(e.Performance.Workers >= 0 && e.Performance.Workers <= 1024,
+			"performance.workers: must be 0 (one for each core) to 1024, got %d", e.Performance.Workers),
 		oneOf("performance.engine", e.Performance.Engine, Engines()...),
 		devices(e.Performance),
 	)
 }
 
+// require returns an error with the given text unless a setting is as it must be.
+func require(ok bool, format string, args ...any) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}
+
 // budget checks that two of epsilon, noise and epochs are given: they determine the third.
 func budget(p Privacy) error {
-	if err := oneOf("privacy.fixed", p.Fixed, FixedEpochs, FixedNoise); err != nil {
-		return err
-	}
-	given := p.Epsilon != nil && p.NoiseMultiplier != nil
-	switch {
-	case p.Fixed == FixedNoise && !given:
-		return fmt.Errorf("privacy.fixed: with noise, give both epsilon and noise_multiplier; the epochs follow")
-	case p.Fixed == FixedEpochs && given:
-		return fmt.Errorf("privacy: %w", errBothGiven)
-	case p.Epsilon == nil && p.NoiseMultiplier == nil:
-		return fmt.Errorf("privacy: give exactly one of epsilon (the noise is then calibrated) and noise_multiplier")
-	}
-	return nil
+	both, none := p.Epsilon != nil && p.NoiseMultiplier != nil, p.Epsilon == nil && p.NoiseMultiplier == nil
+	return cmp.Or(
+		oneOf("privacy.fixed", p.Fixed, FixedEpochs, FixedNoise),
+		require(p.Fixed != FixedNoise || both, "privacy.fixed: with noise, give both epsilon and noise_multiplier; the epochs follow"),
+		require(p.Fixed != FixedEpochs || !both, "privacy: %w", errBothGiven),
+		require(!none, "privacy: give exactly one of epsilon (the noise is then calibrated) and noise_multiplier"),
+	)
 }
 
 // meanRepetitions has the maximum of package tuner, which keeps all trials. A mean of 1 means that K is always 1,
@@ -75,114 +83,58 @@ func meanRepetitions(distribution string, mu float64) error {
 	default:
 		low, ok = "at least 1", mu >= 1
 	}
-	if !ok || mu > 1e6 {
-		return fmt.Errorf("privacy.mean_repetitions: must be %s and at most 1e6 with %s repetitions, got %v", low, distribution, mu)
-	}
-	return nil
-}
-
-// repetitionsShape has a maximum at which the distribution is almost the truncated Poisson distribution.
-func repetitionsShape(eta float64) error {
-	if !(eta > -1 && eta <= 1e6) {
-		return fmt.Errorf("privacy.repetitions_shape: must be above -1 and at most 1e6, got %v", eta)
-	}
-	return nil
+	return require(ok && mu <= 1e6, "privacy.mean_repetitions: must be %s and at most 1e6 with %s repetitions, got %v", low, distribution, mu)
 }
 
 // maxRepetitions allows for the largest mean at a probability of a half.
 func maxRepetitions(p Privacy) error {
 	n := p.MaxRepetitions
-	if n < 0 || n > 2e6 {
-		return fmt.Errorf("privacy.max_repetitions: must be at most 2e6, or 0 for twice the mean, got %d", n)
-	}
-	if p.Repetitions == Binomial && n > 0 && float64(n) < p.MeanRepetitions {
-		return fmt.Errorf("privacy.max_repetitions: must be at least the mean of %v, got %d", p.MeanRepetitions, n)
-	}
-	return nil
+	return cmp.Or(
+		require(n >= 0 && n <= 2e6, "privacy.max_repetitions: must be at most 2e6, or 0 for twice the mean, got %d", n),
+		require(p.Repetitions != Binomial || n <= 0 || float64(n) >= p.MeanRepetitions,
+			"privacy.max_repetitions: must be at least the mean of %v, got %d", p.MeanRepetitions, n),
+	)
 }
 
 // clippingNorm has the range of train.Privacy: far beyond it, gradients of that norm overflow single precision.
 func clippingNorm(key string, c float64) error {
-	if !(c >= 1e-9 && c <= 1e9) {
-		return fmt.Errorf("%s: must lie between 1e-9 and 1e9, got %v", key, c)
-	}
-	return nil
-}
-
-// automatic checks that no clipping norms are searched that would be learning rates in disguise.
-func (e Experiment) automatic() error {
-	if e.Privacy.Clipping == ClippingAutomatic && e.Tunes(TuneClip) {
-		return fmt.Errorf("privacy.clipping: automatic clipping needs no search for the clipping norm, which scales the learning rate of dp-sgd and has next to no effect on dp-adam; leave clip out of tuning.tune, set one clipping norm and search the rate")
-	}
-	return nil
+	return require(c >= 1e-9 && c <= 1e9, "%s: must lie between 1e-9 and 1e9, got %v", key, c)
 }
 
 func holdout(rate float64, d Data, metric string) error {
-	if rate > 0 && metric == MetricAUC {
-		return fmt.Errorf("tuning.metric: auc compares pairs of rows, so one row changes it by more than a bounded term, and held-out rows are private: choose log-loss or accuracy, or give public test rows by --test FILE instead of --holdout")
-	}
-	if !(rate >= 0 && rate < 1) {
-		return fmt.Errorf("privacy.holdout: must be 0, for none, or a share below 1 such as 0.1, got %v", rate)
-	}
-	if rate > 0 && d.Unit != "" { // some rows of a unit would be held out and others not
-		return fmt.Errorf("privacy.holdout: rows are held out one by one, and the unit of privacy is that of column %s; give public test rows by --test FILE instead, or leave out the unit", d.Unit)
-	}
-	return nil
+	return cmp.Or(
+		require(!(rate > 0) || metric != MetricAUC,
+			"tuning.metric: auc compares pairs of rows, so one row changes it by more than a bounded term, and held-out rows are private: choose log-loss or accuracy, or give public test rows by --test FILE instead of --holdout"),
+		require(rate >= 0 && rate < 1, "privacy.holdout: must be 0, for none, or a share below 1 such as 0.1, got %v", rate),
+		require(rate == 0 || d.Unit == "", // some rows of a unit would be held out and others not
+			"privacy.holdout: rows are held out one by one, and the unit of privacy is that of column %s; give public test rows by --test FILE instead, or leave out the unit", d.Unit),
+	)
 }
 
 func positive(key string, v float64) error {
-	if !(v > 0) || math.IsInf(v, 0) {
-		return fmt.Errorf("%s: must be a number above 0, got %v", key, v)
-	}
-	return nil
+	return require(v > 0 && !math.IsInf(v, 0), "%s: must be a number above 0, got %v", key, v)
 }
 
 func fraction(key string, v float64) error {
-	if !(v > 0 && v < 1) {
-		return fmt.Errorf("%s: must lie strictly between 0 and 1, got %v", key, v)
-	}
-	return nil
+	return require(v > 0 && v < 1, "%s: must lie strictly between 0 and 1, got %v", key, v)
 }
 
 func finite(key string, v float64) error {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return fmt.Errorf("%s: must be a finite number, got %v", key, v)
-	}
-	return nil
-}
-
-// textLength has the maximum of package datasets. A text has a token at each end.
-func textLength(n int) error {
-	if n != 0 && (n < 2 || n > 1<<14) {
-		return fmt.Errorf("text_length: must be 2 to %d tokens, got %d", 1<<14, n)
-	}
-	return nil
-}
-
-func workers(n int) error {
-	if n < 0 || n > 1024 {
-		return fmt.Errorf("performance.workers: must be 0 (one for each core) to 1024, got %d", n)
-	}
-	return nil
+	return require(!math.IsNaN(v) && !math.IsInf(v, 0), "%s: must be a finite number, got %v", key, v)
 }
 
 // devices checks the indices of GPUs. Opening the GPUs shows whether they exist.
 func devices(p Performance) error {
 	const key = "performance.devices"
-	if p.Engine == EngineCPU && len(p.Devices) > 0 {
-		return fmt.Errorf("%s: GPUs are given, but performance.engine is cpu, which uses none; leave out one of --devices and --engine", key)
-	}
-	return distinct(key, p.Devices, func(key string, n int) error {
-		if n < 0 {
-			return fmt.Errorf("%s: GPUs are numbered from 0, got %d; see dptrain devices", key, n)
-		}
-		return nil
-	})
+	return cmp.Or(
+		require(p.Engine != EngineCPU || len(p.Devices) == 0,
+			"%s: GPUs are given, but performance.engine is cpu, which uses none; leave out one of --devices and --engine", key),
+		distinct(key, p.Devices, func(key string, n int) error {
+			return require(n >= 0, "%s: GPUs are numbered from 0, got %d; see dptrain devices", key, n)
+		}),
+	)
 }
 
 func oneOf(key, v string, allowed ...string) error {
-	if slices.Contains(allowed, v) {
-		return nil
-	}
-	return fmt.Errorf("%s: must be one of %s; got %q", key, strings.Join(allowed, ", "), v)
+	return require(slices.Contains(allowed, v), "%s: must be one of %s; got %q", key, strings.Join(allowed, ", "), v)
 }
