@@ -60,13 +60,14 @@ func (s Suite) CheckGraph(t TB, build Builder, clip float64, data *engine.Data) 
 func (s Suite) compare(t TB, p *compile.Program, data *engine.Data, clip float64, want oracleResult, batch int) {
 	t.Helper()
 	j, wanted := plain(p, clip), want.sum
+	slack := float64(data.Samples) * j.Mechanism.Grid(data.Samples).Fine / s.Tolerance
 	if batch > 1 {
 		j.Mechanism.Automatic, wanted = true, want.automatic
+		slack += clip // of gradients near 0, whose errors it multiplies by up to 100 clip
 	}
 	runs, done := s.start(t, p, data, j)
 	defer done()
 	restore(t, runs, 0, engine.State{Step: graphStep, Params: j.Initial})
-	rounded := float64(data.Samples) * j.Mechanism.Grid(data.Samples).Fine
 	sums, squared := s.clippedSum(t, runs, 0, allOf(data.Samples))
 	sum := split(p, sums)
 	for i, got := range squared {
@@ -80,7 +81,7 @@ func (s Suite) compare(t TB, p *compile.Program, data *engine.Data, clip float64
 			scale = math.Max(scale, math.Abs(v))
 		}
 		for j, got := range tensor {
-			if !s.near(got, wanted[i][j], scale+rounded/s.Tolerance) {
+			if !s.near(got, wanted[i][j], scale+slack) {
 				t.Fatalf("batch %d: clipped sum of %q[%d] is %v, Gorgonia's %v", batch, p.Params[i].Name, j, got, wanted[i][j])
 			}
 		}
