@@ -140,7 +140,7 @@ func TestRunByRule(t *testing.T) {
 	p := resolve(t, true, append(own(t)[:3], "privacy.accounting=paper")...)
 	facts := func(p *Plan) (text string) {
 		for _, f := range p.Facts() {
-			text += f.Label() + ": " + f.Text() + "\n"
+			text += f[0] + ": " + f[1] + "\n"
 		}
 		return text
 	}

@@ -203,7 +203,7 @@ func TestComparedRuns(t *testing.T) {
 	if got := strings.Join(f.Rows[1], " "); got != "2 3.999994960513318 50.00 %" || !strings.Contains(string(f.Picture), "#D55E00") {
 		t.Errorf("%s: row %s: %s", f.Title, got, f.Picture)
 	}
-	if got := hyperparameterFacts(a)[3].Text(); got != "0.0213, which is 1150 samples a step in expectation" {
+	if got := hyperparameterFacts(a)[3][1]; got != "0.0213, which is 1150 samples a step in expectation" {
 		t.Errorf("sampling rate %s", got)
 	}
 }

@@ -11,12 +11,6 @@ import (
 // Fact is a label and a text: one line that describes a plan or a release.
 type Fact [2]string
 
-// Label returns what the fact is about.
-func (f Fact) Label() string { return f[0] }
-
-// Text returns what the fact says.
-func (f Fact) Text() string { return f[1] }
-
 // Facts are facts in the order in which they are shown.
 type Facts []Fact
 

@@ -26,11 +26,11 @@ func TestSmallestNoise(t *testing.T) {
 		{3, [2]string{", which meets epsilon 8", ", which meet epsilon 8"}},
 	} {
 		p := Plan{Privacy: Privacy{Epsilon: c.met, NoiseMultiplier: 2, Tuning: one}, Asked: Asked{Epsilon: &epsilon}}
-		if got := p.noise()[0].Text(); !strings.HasSuffix(got, c.want[0]) {
+		if got := p.noise()[0][1]; !strings.HasSuffix(got, c.want[0]) {
 			t.Errorf("epsilon %v, one kind of runs: %q, want %q", c.met, got, c.want[0])
 		}
 		p.NoiseMultiplier, p.Tuning = 0, several
-		if got := p.noise(); len(got) != 3 || !strings.HasSuffix(got[0].Text(), c.want[1]) {
+		if got := p.noise(); len(got) != 3 || !strings.HasSuffix(got[0][1], c.want[1]) {
 			t.Errorf("epsilon %v, two kinds of runs: %q, want %q", c.met, got, c.want[1])
 		}
 	}
@@ -50,7 +50,7 @@ func TestAddsUp(t *testing.T) {
 // A noise multiplier that is read off still meets the budget. With a known seed a single run has no guarantee.
 func TestSingleRun(t *testing.T) {
 	p := Plan{Privacy: Privacy{Epsilon: 3, Delta: 1e-5, NoiseMultiplier: 2.00000000001, Insecure: true}}
-	if got := p.noise()[0].Text(); !strings.HasPrefix(got, "multiplier 2.00000001") {
+	if got := p.noise()[0][1]; !strings.HasPrefix(got, "multiplier 2.00000001") {
 		t.Errorf("noise: %q", got)
 	}
 	if got := p.Budget(); !strings.HasSuffix(got, "; VOID, the seed is insecure") {

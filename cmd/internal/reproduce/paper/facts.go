@@ -26,7 +26,7 @@ func (r *results) missing(figures []Figure) []string {
 }
 
 // facts describes the runs. Days aren't repeatable, so a seeded campaign's page has none.
-func (r *results) facts(in Input) []fact {
+func (r *results) facts(in Input) release.Facts {
 	distinct := func(of func(campaign.Result) string) string {
 		found := map[string]int{}
 		for _, result := range r.all {
@@ -54,7 +54,7 @@ func (r *results) facts(in Input) []fact {
 	if len(r.missing(in.Figures)) > 0 {
 		most = "at most "
 	}
-	facts := []fact{
+	facts := release.Facts{
 		{"data sets", strings.Join(names, ", ")},
 		{"epsilon", strings.Join(epsilons, ", ") + " for tuning and final training together"},
 		{"accountings", strings.Join(r.Accountings, ", ")},
@@ -63,13 +63,13 @@ func (r *results) facts(in Input) []fact {
 		{"on", distinct(func(r campaign.Result) string { return r.Machine })},
 	}
 	if in.Seed != nil {
-		facts = append(facts, fact{"randomness", fmt.Sprintf("seed %d of the campaign, from which those of the runs follow", *in.Seed)})
+		facts.Add("randomness", fmt.Sprintf("seed %d of the campaign, from which those of the runs follow", *in.Seed))
 	} else {
-		facts = append(facts, fact{"randomness", "of the operating system, a key of its own for each run"},
-			fact{"begun on", distinct(func(r campaign.Result) string { return r.Day })})
+		facts.Add("randomness", "of the operating system, a key of its own for each run")
+		facts.Add("begun on", distinct(func(r campaign.Result) string { return r.Day }))
 	}
-	facts = append(facts, fact{"figures by", in.Program})
-	return slices.DeleteFunc(facts, func(f fact) bool { return f.Text == "" })
+	facts.Add("figures by", in.Program)
+	return slices.DeleteFunc(facts, func(f release.Fact) bool { return f[1] == "" })
 }
 
 // differs lists the differences from the paper.

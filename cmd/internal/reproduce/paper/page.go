@@ -34,13 +34,11 @@ type page struct {
 	Program string
 	Runs    int
 	Lacks   bool // figures that need runs have none
-	Facts   []fact
+	Facts   release.Facts
 	Missing []string
 	Figures []pageFigure
 	Differs []string
 }
-
-type fact struct{ Name, Text string }
 
 type pageFigure struct {
 	Figure
