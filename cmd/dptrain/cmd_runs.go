@@ -96,18 +96,20 @@ func scoreText(s *runs.Score) string {
 }
 
 func runRunsList(g *global, store string, asCSV, resumable bool) error {
-	found, unreadable := runs.List(store)
+	found, err := runs.List(store)
+	unreadable := term.Input(err)
 	if resumable {
 		found = slices.DeleteFunc(found, func(i runs.Info) bool { return !i.Resumable() })
 	}
 	lines := []runLine{}
 	table := [][]string{{"RUN", "DAY", "COMMAND", "DATA", "MODEL", "EPSILON", "DELTA", "STATE", "SCORE"}}
 	for _, i := range found {
+		epsilon := release.Up(i.Epsilon)
+		if !i.Guarantee {
+			epsilon = "void"
+		}
 		lines = append(lines, newRunLine(i))
-		table = append(table, []string{filepath.Base(i.Dir), i.Day, i.Command, dataOf(i), i.Model, epsilonText(i.Manifest), release.Exact(i.Delta), stateOf(i), scoreText(i.Score)})
-	}
-	if unreadable != nil {
-		unreadable = term.Input(unreadable)
+		table = append(table, []string{filepath.Base(i.Dir), i.Day, i.Command, dataOf(i), i.Model, epsilon, release.Exact(i.Delta), stateOf(i), scoreText(i.Score)})
 	}
 	if len(found) == 0 && !g.JSON && !asCSV {
 		return errors.Join(g.Text(func(w io.Writer) {
@@ -115,14 +117,6 @@ func runRunsList(g *global, store string, asCSV, resumable bool) error {
 		}), unreadable)
 	}
 	return errors.Join(g.Table(lines, table, asCSV), unreadable)
-}
-
-// epsilonText returns a run's epsilon, or that it has none.
-func epsilonText(m runs.Manifest) string {
-	if !m.Guarantee {
-		return "void"
-	}
-	return release.Up(m.Epsilon)
 }
 
 func newRunsShowCommand(g *global) *cobra.Command {
