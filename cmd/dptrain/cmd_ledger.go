@@ -78,15 +78,9 @@ it. Without DATA all are shown.
 		Example: `  dptrain ledger
   dptrain ledger census.csv
   dptrain ledger budget census.csv --epsilon 8`,
-		Args:              atMostOneData,
+		Args:              term.Takes(0, 1, "one data set or file"),
 		ValidArgsFunction: cobra.FixedCompletions(datasetNames(), cobra.ShellCompDirectiveDefault),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			data := ""
-			if len(args) == 1 {
-				data = args[0]
-			}
-			return runLedger(cmd.Context(), g, store, data)
-		},
+		RunE:              func(cmd *cobra.Command, args []string) error { return runLedger(cmd.Context(), g, store, args...) },
 	}
 	store.Add(cmd)
 	cmd.AddCommand(newLedgerBudgetCommand(g))
@@ -100,14 +94,8 @@ func datasetNames() []string {
 	})
 }
 
-func atMostOneData(cmd *cobra.Command, args []string) error {
-	if len(args) == 1 && args[0] == "" {
-		return term.Usagef("%s: the name of the data set is empty", cmd.CommandPath())
-	}
-	return term.Takes(0, 1, "one data set or file")(cmd, args)
-}
-
-func runLedger(ctx context.Context, g *global, store flags.Store, data string) error {
+// runLedger shows the releases of the named data set, or without a name those of all.
+func runLedger(ctx context.Context, g *global, store flags.Store, data ...string) error {
 	dir := store.Dir()
 	if _, err := os.Stat(dir); err != nil && (store.Given != "" || !errors.Is(err, fs.ErrNotExist)) {
 		return term.Inputf("the folder of runs: %w", err)
@@ -125,10 +113,10 @@ func runLedger(ctx context.Context, g *global, store flags.Store, data string) e
 		g.Console().Log().Warn(warning)
 	}
 	accounts, err := term.Await(ctx, "accounting for the ledger", func() ([]ledger.Account, error) {
-		if data == "" {
+		if len(data) == 0 {
 			return l.Accounts()
 		}
-		d, err := resolveData(l, data)
+		d, err := resolveData(l, data[0])
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +165,7 @@ func resolveData(l *ledger.Ledger, name string) (ledger.Data, error) {
 		return found[0], nil
 	case 0:
 		isFile := func(format string) bool { return strings.HasSuffix(strings.ToLower(name), format) }
-		if slices.ContainsFunc(table.Formats(), isFile) || filepath.Base(name) != name {
+		if name != "" && (slices.ContainsFunc(table.Formats(), isFile) || filepath.Base(name) != name) {
 			return ledger.Data{}, fmt.Errorf("%w, and the ledger has no data set of this name", missing)
 		}
 		slices.Sort(known)

@@ -46,7 +46,7 @@ alone, and whoever can write there can remove it.
 ` + term.ExitCodes,
 		Example: `  dptrain ledger budget census.csv --epsilon 8 --delta 1e-6
   dptrain ledger budget mnist --remove`,
-		Args:              cobra.MatchAll(term.Takes(1, 1, "one data set or file"), atMostOneData),
+		Args:              term.Takes(1, 1, "one data set or file"),
 		ValidArgsFunction: cobra.FixedCompletions(datasetNames(), cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			given := func(name string) bool { return cmd.Flags().Changed(name) }
