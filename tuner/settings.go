@@ -80,16 +80,14 @@ func (s Settings) Validate() error {
 var errNoSpace = &train.SettingError{Setting: "search space", Value: "missing", Want: "a Grid or a Region"}
 
 func (s Settings) validateMethod() error {
-	if err := s.Method.validate(); err != nil {
-		return err
-	}
-	if s.Method != Baseline && !(s.SubsetRate > 0 && s.SubsetRate < 1) {
+	switch {
+	case s.Method != Baseline && s.Method != Variant1 && s.Method != Variant2:
+		return &train.SettingError{Setting: "tuning method", Value: string(s.Method), Want: "baseline, variant1 or variant2"}
+	case s.Method != Baseline && !(s.SubsetRate > 0 && s.SubsetRate < 1):
 		return &train.SettingError{Setting: "subset rate", Value: s.SubsetRate, Want: "a number in (0, 1)"}
-	}
-	if err := s.Division.validate(); err != nil {
-		return err
-	}
-	if s.Space != nil && !s.spaceIsValue() {
+	case s.Division != EqualCost && s.Division != EqualNoise:
+		return &train.SettingError{Setting: "division of the budget", Value: string(s.Division), Want: fmt.Sprintf("tuner.EqualCost or %q", EqualNoise)}
+	case s.Space != nil && !s.spaceIsValue():
 		return &train.SettingError{Setting: "search space", Value: fmt.Sprintf("a %T", s.Space), Want: "a Grid or a Region, as a value"}
 	}
 	return nil
@@ -258,14 +256,6 @@ const (
 	EqualNoise Division = "noise" // all runs have the same noise multiplier
 )
 
-func (d Division) validate() error {
-	switch d {
-	case EqualCost, EqualNoise:
-		return nil
-	}
-	return &train.SettingError{Setting: "division of the budget", Value: string(d), Want: fmt.Sprintf("tuner.EqualCost or %q", EqualNoise)}
-}
-
 // Method is the choice of the data that trials and final model are trained on.
 type Method string
 
@@ -275,14 +265,6 @@ const (
 	Variant1 Method = "variant1" // trials on X1, final run on X \ X1
 	Variant2 Method = "variant2" // trials on X1, final run on X
 )
-
-func (m Method) validate() error {
-	switch m {
-	case Baseline, Variant1, Variant2:
-		return nil
-	}
-	return &train.SettingError{Setting: "tuning method", Value: string(m), Want: "baseline, variant1 or variant2"}
-}
 
 // event returns the event of trials and final run together.
 func (m Method) event(q float64, r accountant.Repetitions, trial, final accountant.Event) accountant.Event {
