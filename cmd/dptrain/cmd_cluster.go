@@ -168,7 +168,7 @@ func runClusterStatus(ctx context.Context, g *global, c execution.Cluster) error
 		return conn.Status(ctx)
 	})
 	if err != nil {
-		return execution.OfCluster(err)
+		return err
 	}
 	return g.Print(s, func(w io.Writer) { printClusterStatus(w, s) })
 }

@@ -151,8 +151,6 @@ func reportError(err error) error {
 		return term.Inputf("%w; give another file by --out, or remove it", err)
 	case errors.Is(err, page.ErrPlace):
 		return term.Coded(term.CodeUsage, fmt.Errorf("%w; give a file in a folder that exists by --out, such as report.html", err))
-	case errors.Is(err, page.ErrNoRun):
-		return term.Input(err)
 	}
 	return err
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/paper"
-	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/internal/show"
 )
@@ -273,33 +272,23 @@ func runReproduce(ctx context.Context, g *global, opts reproduceOptions, names [
 	}
 	store, err := open(opts.out, opts.description(tasksOf(chosen, opts.selection)))
 	if err != nil {
-		return campaignError(err)
+		return engines.Blame(err)
 	}
 	defer store.Close()
 	drawn, err := g.draw(ctx, store, &opts, chosen) // what needs no runs is there at once
 	if err != nil {
-		return campaignError(err)
+		return engines.Blame(err)
 	}
 	if drawn.Finished+drawn.Failed < drawn.Runs && !opts.drawOnly {
 		if err := g.work(ctx, store, e.Performance, opts); err != nil {
 			_, failed := g.draw(context.WithoutCancel(ctx), store, &opts, chosen) // the runs that are filed
-			return campaignError(errors.Join(err, failed))
+			return engines.Blame(errors.Join(err, failed))
 		}
 		if drawn, err = g.draw(ctx, store, &opts, chosen); err != nil {
-			return campaignError(err)
+			return engines.Blame(err)
 		}
 	}
 	return g.Print(drawn, drawn.print)
-}
-
-// campaignError gives an error of a campaign its exit code.
-func campaignError(err error) error {
-	for _, known := range []error{campaign.ErrBusy, campaign.ErrOther, campaign.ErrNone, runs.ErrNoRun} {
-		if errors.Is(err, known) {
-			return term.Input(err)
-		}
-	}
-	return engines.Blame(err)
 }
 
 // reproduced is what "reproduce" prints as JSON.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dptrain/dptrain/cmd/internal/engines"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/paper"
@@ -49,7 +50,7 @@ func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen 
 		}
 	}
 	if m.store, err = campaign.Planned(opts.out, opts.description(m.tasks)); err != nil {
-		return campaignError(err)
+		return engines.Blame(err)
 	}
 	device, err := g.gpus.Choose(p)
 	if err != nil {
@@ -80,7 +81,7 @@ func (g *global) listFigures(ctx context.Context, opts reproduceOptions, chosen 
 		return l, err
 	})
 	if err != nil {
-		return campaignError(err)
+		return engines.Blame(err)
 	}
 	return g.Print(list, func(w io.Writer) { printFigureList(w, list, m.store.Description.Scale) })
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/cmd/internal/engines"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
 	"github.com/dptrain/dptrain/cmd/internal/term"
@@ -56,7 +57,7 @@ func runReproduceStatus(ctx context.Context, g *global, out string) error {
 		return campaignStatus{s, store.Description.Command}, err
 	})
 	if err != nil {
-		return campaignError(err)
+		return engines.Blame(err)
 	}
 	return g.Print(r, func(w io.Writer) { printCampaignStatus(w, r) })
 }

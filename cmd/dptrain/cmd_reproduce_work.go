@@ -57,7 +57,7 @@ func (g *global) work(ctx context.Context, store *campaign.Store, p settings.Per
 	working := term.Begin(ctx, running, term.NewFollower(ctx, g.Console()), func(f *term.Follower) (any, error) { return nil, carryOut(ctx, f) })
 	_, err = working.AwaitEnd(ctx, func() { g.Console().Log().Warn("stopping; again to kill") })
 	if err != nil {
-		err = fmt.Errorf("%w; what is done is kept: the same command goes on", execution.OfCluster(err))
+		err = fmt.Errorf("%w; what is done is kept: the same command goes on", err)
 	}
 	return err
 }

@@ -129,7 +129,7 @@ func runWorker(ctx context.Context, g *global, opts workerOptions) error {
 		return nil, device.Using(ctx, p, f, func(gpu train.Engine) error { return opts.serve(ctx, conn, p, gpu, lanes, f) })
 	})
 	_, err = working.AwaitEnd(ctx, func() { g.Console().Log().Warn("stopping: others get what this worker was at; again to kill") })
-	return engines.Blame(execution.OfCluster(err))
+	return engines.Blame(err)
 }
 
 // lanes returns what the worker can do. It has names of data sets, and a hash of own files.

@@ -6,8 +6,12 @@ import (
 	"io/fs"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/cmd/internal/cluster"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
+	"github.com/dptrain/dptrain/cmd/internal/page"
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/cmd/internal/reproduce/campaign"
+	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/runs/ledger"
 	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/cuda"
@@ -40,10 +44,12 @@ func exitCode(err error) int {
 		return term.CodeBudget
 	case is[*train.SettingError](err), is[*datasets.UnknownError](err), errors.Is(err, accountant.ErrInvalid):
 		return term.CodeUsage
-	case errors.Is(err, datasets.ErrUnavailable):
+	case errors.Is(err, datasets.ErrUnavailable), errors.Is(err, cluster.ErrUnreachable):
 		return term.CodeNetwork
 	case is[*train.KeepError](err), errors.Is(err, train.ErrOtherRun), errors.Is(err, train.ErrState),
-		is[*train.DataError](err), is[*table.Error](err), is[*ledger.FileError](err), errors.Is(err, release.ErrNoModel), errors.Is(err, datasets.ErrInvalid), is[*fs.PathError](err):
+		is[*train.DataError](err), is[*table.Error](err), is[*ledger.FileError](err), errors.Is(err, release.ErrNoModel), errors.Is(err, datasets.ErrInvalid), is[*fs.PathError](err),
+		errors.Is(err, runs.ErrNoRun), errors.Is(err, page.ErrNoRun), errors.Is(err, campaign.ErrBusy), errors.Is(err, campaign.ErrOther), errors.Is(err, campaign.ErrNone),
+		errors.Is(err, cluster.ErrRefused), errors.Is(err, cluster.ErrLed):
 		return term.CodeInput
 	}
 	return term.CodeInternal

@@ -115,18 +115,7 @@ func Connect(ctx context.Context, f cluster.File, name string, note func(string)
 			go note("the connection to the cluster's server is back")
 		}
 	})
-	return conn, OfCluster(err)
-}
-
-// OfCluster gives an error of a cluster its exit code.
-func OfCluster(err error) error {
-	switch {
-	case errors.Is(err, cluster.ErrUnreachable):
-		return term.Coded(term.CodeNetwork, err)
-	case errors.Is(err, cluster.ErrRefused), errors.Is(err, cluster.ErrLed):
-		return term.Input(err)
-	}
-	return err
+	return conn, err
 }
 
 // ClusterBuild returns this program as others in a cluster compare it with theirs.

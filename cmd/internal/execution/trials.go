@@ -40,11 +40,11 @@ func lead(ctx context.Context, c Cluster, p *experiment.Plan, folder *runs.Run, 
 	dir := clusterDir(folder)
 	conn, close, err := c.Lead(ctx, dir, f.Note)
 	if err != nil {
-		return nil, OfCluster(err)
+		return nil, err
 	}
 	board, err := conn.Board(ctx, folder.Record.ID, me, f.Note)
 	if err != nil {
-		return nil, errors.Join(OfCluster(err), close())
+		return nil, errors.Join(err, close())
 	}
 	trials := &remote.Trials{Workers: remote.Workers{Board: board, Engine: p.Experiment.Performance.Engine, Files: files}, Job: job, Data: data[:], Tell: f.Warn}
 	j.Trials = trials
