@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dptrain/dptrain/accountant"
+	"github.com/dptrain/dptrain/internal/float"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/train"
 )
@@ -50,9 +50,7 @@ func (v Values) draw(s *random.Stream) float64 {
 // at returns the number at a fraction of the way from Low to High, on a logarithmic scale. It rounds the number, which
 // is then readable and doesn't depend on the last bits of a library's logarithm.
 func (v Values) at(fraction float64) float64 {
-	// The text is always a number.
-	x, _ := strconv.ParseFloat(strconv.FormatFloat(v.Low*math.Pow(v.High/v.Low, fraction), 'g', 6, 64), 64)
-	return min(max(x, v.Low), v.High)
+	return min(max(float.Rounded(v.Low*math.Pow(v.High/v.Low, fraction), 6), v.Low), v.High)
 }
 
 // middle returns the first of a list, or the geometric mean of a range.
@@ -106,17 +104,7 @@ func (v Values) String() string {
 }
 
 // Chances returns the probability with which a trial draws each of Runs; nil if the region has a line instead.
-func (r Region) Chances() []float64 {
-	chances := r.counts()
-	total := 0.0
-	for _, n := range chances {
-		total += n
-	}
-	for i := range chances {
-		chances[i] /= total
-	}
-	return chances
-}
+func (r Region) Chances() []float64 { return chances(r.counts()) }
 
 // counts returns, for each of Runs, how many pairs of values in the lists of sampling rates and epochs have it.
 func (r Region) counts() []float64 {

@@ -8,6 +8,7 @@ import (
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/train"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Candidate is one choice of hyperparameters. Its learning rate is for trials; the final run scales it by
@@ -145,12 +146,15 @@ func (g Grid) Runs() []Run {
 }
 
 // Chances returns the probability with which a trial draws each of Runs.
-func (g Grid) Chances() []float64 {
-	chances := g.counts()
-	for i := range chances {
-		chances[i] /= float64(len(g))
+func (g Grid) Chances() []float64 { return chances(g.counts()) }
+
+// chances divides counts by their sum.
+func chances(counts []float64) []float64 {
+	sum := floats.Sum(counts)
+	for i := range counts {
+		counts[i] /= sum
 	}
-	return chances
+	return counts
 }
 
 // counts returns, for each of Runs, the number of candidates that have it.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/dptrain/dptrain/internal/float"
 )
 
 // Description describes a public file.
@@ -209,10 +211,5 @@ func roundedScale(shift, divisor float64) [2]float64 {
 	if ratio := math.Abs(shift) / divisor; ratio > 1 && ratio < 1e13 {
 		digits = max(digits, 2+int(math.Ceil(math.Log10(ratio))))
 	}
-	return [2]float64{rounded(shift, digits), rounded(divisor, 3)}
-}
-
-func rounded(v float64, digits int) float64 {
-	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64) // it was just printed
-	return r
+	return [2]float64{float.Rounded(shift, digits), float.Rounded(divisor, 3)}
 }

@@ -1,6 +1,15 @@
 package float
 
-import "math"
+import (
+	"math"
+	"strconv"
+)
+
+// Rounded returns the number with so many significant digits that is the nearest to v.
+func Rounded(v float64, digits int) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64) // it was just printed
+	return r
+}
 
 // Softmax returns the softmax of one sample's logits after a division by a temperature, which must be above 0.
 // Above 1 it makes probabilities less certain, below 1 more. The largest one stays the largest.

@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/float"
 	"github.com/dptrain/dptrain/train"
 	"github.com/dptrain/dptrain/tuner"
 )
@@ -52,7 +53,7 @@ func stableRate(s *table.Schema, public *table.Samples) float64 {
 			v[j] = next[j] / largest
 		}
 	}
-	return twoDigits(2 / largest)
+	return float.Rounded(2/largest, 2)
 }
 
 // maxCurvatureCells bounds the values that are read of public rows, so that a plan of a wide table stays fast.

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"strconv"
 
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/cmd/internal/release"
 	"github.com/dptrain/dptrain/cmd/internal/settings"
 	"github.com/dptrain/dptrain/datasets/table"
+	"github.com/dptrain/dptrain/internal/float"
 )
 
 // The rule for linear models on tables, which gives hyperparameters from public numbers where a search would cost more
@@ -109,19 +109,14 @@ func byRule(e settings.Experiment, s spread, numbers bool, n int, signal float64
 		deviation = 1
 	}
 	e.Tuning.Tune = []string{settings.TuneRule}
-	e.Privacy.SamplingRate = twoDigits(min(1, ruleBatch/float64(n)))
+	e.Privacy.SamplingRate = float.Rounded(min(1, ruleBatch/float64(n)), 2)
 	e.Privacy.Epochs = ruleSteps * e.Privacy.SamplingRate
-	e.Privacy.ClippingNorm = twoDigits(clip * s.label * math.Sqrt((1+s.variance)*signal))
+	e.Privacy.ClippingNorm = float.Rounded(clip*s.label*math.Sqrt((1+s.variance)*signal), 2)
 	e.Training = settings.Training{
 		Optimizer: settings.OptimizerAdam, Average: ruleAverage,
-		LearningRate: twoDigits(rate * s.label * math.Pow(signal/usualSignal, 0.25) / math.Pow(deviation, 0.75)),
+		LearningRate: float.Rounded(rate*s.label*math.Pow(signal/usualSignal, 0.25)/math.Pow(deviation, 0.75), 2),
 	}
 	return e
-}
-
-func twoDigits(v float64) float64 {
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 2, 64), 64) // it was just formatted
-	return rounded
 }
 
 const otherRuns = "settings ask for other runs than its own, or for a search"

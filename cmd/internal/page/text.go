@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/cmd/internal/release"
+	"github.com/dptrain/dptrain/internal/float"
 )
 
 // shortened cuts a text after the given number of characters.
@@ -65,8 +66,7 @@ func secondsText(seconds float64) string {
 // short prints a number with up to three digits, and as a power of ten if it is far from 1.
 func short(v float64) string {
 	if m := math.Abs(v); v == 0 || m >= 1e-3 && m < 1e5 {
-		rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
-		return minus(strconv.FormatFloat(rounded, 'f', -1, 64))
+		return minus(strconv.FormatFloat(float.Rounded(v, 3), 'f', -1, 64))
 	}
 	return power(strconv.FormatFloat(v, 'e', 2, 64))
 }

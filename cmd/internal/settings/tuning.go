@@ -6,8 +6,9 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/float"
 )
 
 // Tuning is the block of the search space and of the step from the best trial to the final run. The search space is
@@ -122,17 +123,12 @@ func (t Tuning) Rates(q float64, n int) ([]float64, error) {
 	}
 	rates := make([]float64, len(t.BatchSizes))
 	for i, b := range t.BatchSizes {
-		rates[i] = threeDigits(float64(b) / (q * float64(n)))
+		rates[i] = float.Rounded(float64(b)/(q*float64(n)), 3)
 		if !(rates[i] > 0 && rates[i] <= 1) {
 			return nil, fmt.Errorf("tuning.batch_sizes: a batch of %d is more than the %.0f samples that are tuned on; give a smaller one", b, q*float64(n))
 		}
 	}
 	return rates, nil
-}
-
-func threeDigits(v float64) float64 {
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // it was just formatted
-	return rounded
 }
 
 func (t Tuning) validate(fixed string) error {
