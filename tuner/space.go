@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dptrain/dptrain/accountant"
 	"github.com/dptrain/dptrain/internal/random"
 	"github.com/dptrain/dptrain/train"
-	"gonum.org/v1/gonum/floats"
 )
 
 // Candidate is one choice of hyperparameters. Its learning rate is for trials; the final run scales it by

@@ -2,6 +2,7 @@ package table
 
 import (
 	"archive/zip"
+	"cmp"
 	"compress/flate"
 	"compress/gzip"
 	"errors"
@@ -30,16 +31,15 @@ func (e *Error) Error() string { return e.File + ": " + e.About() }
 
 // About returns the text without the file and Private.
 func (e *Error) About() string {
-	text := ""
 	switch {
 	case e.Row != "" && e.Column != "":
-		text += e.Row + ", column " + e.Column + ": "
+		return e.Row + ", column " + e.Column + ": " + e.Problem
 	case e.Row != "":
-		text += e.Row + ": "
+		return e.Row + ": " + e.Problem
 	case e.Column != "":
-		text += "column " + e.Column + ": "
+		return "column " + e.Column + ": " + e.Problem
 	}
-	return text + e.Problem
+	return e.Problem
 }
 
 // problemf returns an error whose text must contain nothing private.
@@ -79,9 +79,7 @@ func failed(err error) *Error {
 // inColumn adds a column to an error that doesn't name one. The column's name must not be private.
 func inColumn(err error, name string) *Error {
 	e := *failed(err)
-	if e.Column == "" {
-		e.Column = name
-	}
+	e.Column = cmp.Or(e.Column, name)
 	return &e
 }
 

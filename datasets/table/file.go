@@ -197,8 +197,6 @@ func inFile(path string, err error) error {
 		return err
 	}
 	e := *failed(err)
-	if e.File == "" {
-		e.File = path
-	}
+	e.File = cmp.Or(e.File, path)
 	return &e
 }

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -322,18 +323,14 @@ func (o Options) writtenAs(f field) string {
 }
 
 func (o Options) checkWritten() error {
-	for name, example := range o.Written {
-		if n, ok := newNotation(example); !ok || n == nil {
-			return optionf("written", "%s: %q; want a number as the file has it, such as 1,5 or $1.5 or 1 %%, or %s", name, example, asDate)
-		}
-	}
-	if o.Written[All] == asDate {
-		return optionf("written", "dates in all columns; name each")
-	}
-	if o.Written[o.Label] == asDate {
-		return optionf("written", "%s is the label; predict a number, such as the days between two dates", o.Label)
-	}
-	return nil
+	return cmp.Or(
+		checkEach(o.Written, func(name, example string) error {
+			n, ok := newNotation(example)
+			return require(ok && n != nil, "written", "%s: %q; want a number as the file has it, such as 1,5 or $1.5 or 1 %%, or %s", name, example, asDate)
+		}),
+		require(o.Written[All] != asDate, "written", "dates in all columns; name each"),
+		require(o.Written[o.Label] != asDate, "written", "%s is the label; predict a number, such as the days between two dates", o.Label),
+	)
 }
 
 // notatedRows are rows whose columns of text are written in notations, of which each has a position.

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -71,95 +72,70 @@ type Missing struct {
 }
 
 func (m Missing) check(option string) error {
-	switch {
-	case !finite(m.Fill):
-		return optionf(option, "fill %v: want a finite number", m.Fill)
-	case slices.Contains(m.Words, ""):
-		return optionf(option, "an empty word, which is missing in any case; leave it out")
-	}
-	return checkList(option+": words", m.Words)
+	return cmp.Or(
+		require(finite(m.Fill), option, "fill %v: want a finite number", m.Fill),
+		require(!slices.Contains(m.Words, ""), option, "an empty word, which is missing in any case; leave it out"),
+		checkList(option+": words", m.Words),
+	)
 }
 
 // Validate returns an [*OptionError] for the first option that can't be used with any file.
 func (o Options) Validate() error {
-	if o.Label == "" {
-		return optionf("label", "name the column that holds the labels")
+	return cmp.Or(
+		require(o.Label != "", "label", "name the column that holds the labels"),
+		require(slices.Contains([]Task{"", Classification, Regression}, o.Task), "task", "%q: want %s or %s", o.Task, Classification, Regression),
+		require(o.Task != Regression || len(o.Classes) == 0, "classes", "regression has none; leave them out, or choose classification"),
+		checkClasses(o.Classes),
+		checkList("columns", o.Columns),
+		require(!slices.Contains(o.Columns, ""), "columns", "an empty name; list the names in the header"),
+		require(o.Unit == "" || o.Unit != o.Label && o.Categories[o.Unit] == nil, "unit", "%s is learned from; name the column that says whose a row is", o.Unit),
+		o.checkText(),
+		require(!slices.Contains(o.Ignore, o.Label), "ignore", "%s is the label", o.Label),
+		checkEach(o.Categories, func(name string, list []string) error {
+			return cmp.Or(
+				checkList("categories of "+name, list),
+				require(len(list) > 0, "categories of "+name, "none; list them, as in %s=red,green,blue", name),
+				require(name != o.Label, "categories", "%s is the label; list its classes by --classes", name),
+			)
+		}),
+		checkEach(o.Missing, func(name string, m Missing) error {
+			_, also := o.Categories[name]
+			return cmp.Or(
+				m.check("missing of "+name),
+				require(name != o.Label, "missing", "%s is the label, which every row needs; leave rows without one out", name),
+				require(!also, "missing", `%s has categories; list "" among them for a missing one`, name),
+			)
+		}),
+		o.checkWritten(),
+		checkEach(o.Shapes, func(name string, shape []int) error {
+			wrong := slices.ContainsFunc(shape, func(d int) bool { return d < 1 || d > maxWidth }) || len(shape) > maxAxes
+			return require(!wrong, "shapes of "+name, "%v: want up to %d lengths of 1 to %d", shape, maxAxes, maxWidth)
+		}),
+		checkEach(o.Clip, func(name string, clip [2]float64) error {
+			return require(Range{clip[0], clip[1]}.valid(), "clip of "+name, "%v and %v: want a lowest and a higher highest value", clip[0], clip[1])
+		}),
+		checkEach(o.Scale, func(name string, scale [2]float64) error {
+			return require(Scale{scale[0], scale[1]}.valid(), "scale of "+name, "%v and %v: want a number to subtract and one above 0 to divide by", scale[0], scale[1])
+		}),
+	)
+}
+
+// require returns an error about an option unless it is as it must be.
+func require(ok bool, option, format string, args ...any) error {
+	if ok {
+		return nil
 	}
-	if err := o.validateTask(); err != nil {
-		return err
-	}
-	if err := checkClasses(o.Classes); err != nil {
-		return err
-	}
-	if err := checkList("columns", o.Columns); err != nil {
-		return err
-	}
-	if slices.Contains(o.Columns, "") {
-		return optionf("columns", "an empty name; list the names in the header")
-	}
-	if o.Unit != "" && (o.Unit == o.Label || o.Categories[o.Unit] != nil) {
-		return optionf("unit", "%s is learned from; name the column that says whose a row is", o.Unit)
-	}
-	if err := o.checkText(); err != nil {
-		return err
-	}
-	if slices.Contains(o.Ignore, o.Label) {
-		return optionf("ignore", "%s is the label", o.Label)
-	}
-	for name, list := range o.Categories {
-		if err := checkList("categories of "+name, list); err != nil {
+	return optionf(option, format, args...)
+}
+
+// checkEach returns the first error of the options of all columns.
+func checkEach[V any](options map[string]V, check func(name string, v V) error) error {
+	for name, v := range options {
+		if err := check(name, v); err != nil {
 			return err
-		}
-		if len(list) == 0 {
-			return optionf("categories of "+name, "none; list them, as in %s=red,green,blue", name)
-		}
-		if name == o.Label {
-			return optionf("categories", "%s is the label; list its classes by --classes", name)
-		}
-	}
-	for name, m := range o.Missing {
-		if err := m.check("missing of " + name); err != nil {
-			return err
-		}
-		if name == o.Label {
-			return optionf("missing", "%s is the label, which every row needs; leave rows without one out", name)
-		}
-		if _, also := o.Categories[name]; also {
-			return optionf("missing", `%s has categories; list "" among them for a missing one`, name)
-		}
-	}
-	if err := o.checkWritten(); err != nil {
-		return err
-	}
-	for name, shape := range o.Shapes {
-		if slices.ContainsFunc(shape, func(d int) bool { return d < 1 || d > maxWidth }) || len(shape) > maxAxes {
-			return optionf("shapes of "+name, "%v: want up to %d lengths of 1 to %d", shape, maxAxes, maxWidth)
-		}
-	}
-	for name, clip := range o.Clip {
-		if !(Range{clip[0], clip[1]}).valid() {
-			return optionf("clip of "+name, "%v and %v: want a lowest and a higher highest value", clip[0], clip[1])
-		}
-	}
-	for name, scale := range o.Scale {
-		if !(Scale{scale[0], scale[1]}).valid() {
-			return optionf("scale of "+name, "%v and %v: want a number to subtract and one above 0 to divide by", scale[0], scale[1])
 		}
 	}
 	return nil
-}
-
-func (o Options) validateTask() error {
-	switch o.Task {
-	case "", Classification:
-		return nil
-	case Regression:
-		if len(o.Classes) > 0 {
-			return optionf("classes", "regression has none; leave them out, or choose classification")
-		}
-		return nil
-	}
-	return optionf("task", "%q: want %s or %s", o.Task, Classification, Regression)
 }
 
 // checkList returns an error for a text that is listed twice or that has blanks around it.
