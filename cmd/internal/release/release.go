@@ -3,6 +3,7 @@ package release
 import (
 	"bytes"
 	_ "embed"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -123,9 +124,19 @@ func (r Release) Write(dir string) error {
 	if err != nil {
 		return err
 	}
+	return WriteFiles(dir, files)
+}
+
+// WriteFiles writes files of released/, by their slash-separated names, into a folder and nowhere else.
+func WriteFiles(dir string, files map[string][]byte) (err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
-			return fmt.Errorf("write what is released: %w", err)
+		if err := root.WriteFile(filepath.FromSlash(name), content, 0o644); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 
 	"github.com/dptrain/dptrain/cmd/internal/cluster/remote"
 	"github.com/dptrain/dptrain/cmd/internal/experiment"
@@ -116,7 +114,7 @@ func (d *distributed) next(ctx context.Context) (*ending, error) {
 		e.err = errors.New(result.Failure)
 	}
 	e.rate, e.tuned = h.LearningRate, h.TunedLearningRate
-	e.write = func(dir string) error { return writeFiles(dir, result.Released) }
+	e.write = func(dir string) error { return release.WriteFiles(dir, result.Released) }
 	e.filed = func(ctx context.Context) error {
 		delete(d.out, result.Run)
 		return d.Workers.Done(ctx, result.Run)
@@ -174,18 +172,3 @@ func check(r *run, result remote.Result) (h release.Hyperparameters, err error) 
 // near reports whether two numbers differ by rounding alone: processor families fuse different operations, so the noise
 // that they find for a budget differs in its last digits.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
-
-// writeFiles writes a result's files, whose names are checked, into a folder.
-func writeFiles(dir string, files map[string][]byte) (err error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	for name, content := range files {
-		if err := root.WriteFile(filepath.FromSlash(name), content, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
