@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/cmd/internal/runs"
 	"github.com/dptrain/dptrain/cmd/internal/term"
 	"github.com/dptrain/dptrain/internal/show"
+	"github.com/dptrain/dptrain/train"
 )
 
 func newRunsCommand(g *global) *cobra.Command {
@@ -92,7 +93,7 @@ func scoreText(s *runs.Score) string {
 	if s == nil {
 		return ""
 	}
-	return release.ScoreOf(s.Metric, s.Value).String()
+	return release.Score{Metric: train.Metric(s.Metric), Value: s.Value}.String()
 }
 
 func runRunsList(g *global, store string, asCSV, resumable bool) error {

@@ -118,11 +118,6 @@ type Score struct {
 	HeldOut *[2]float64 // 95 % confidence interval of an estimate
 }
 
-// ScoreOf returns the score of a metric, by its name.
-func ScoreOf(metric string, value float64) Score {
-	return Score{Metric: train.Metric(metric), Value: value}
-}
-
 // AUC is the area under the ROC curve: see scores.Classification.
 const AUC train.Metric = "AUC"
 

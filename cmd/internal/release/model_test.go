@@ -81,7 +81,7 @@ func TestReadModelWantsFiniteParameters(t *testing.T) {
 func TestReleasedWarning(t *testing.T) {
 	dir := t.TempDir()
 	const warning = "the model is no better than one answer for every row"
-	r := Release{Model: Model{Outputs: 2, Task: Classification, Warning: warning}, Score: ScoreOf("accuracy", 0.5)}
+	r := Release{Model: Model{Outputs: 2, Task: Classification, Warning: warning}, Score: Score{Metric: "accuracy", Value: 0.5}}
 	if err := r.Write(dir); err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ func TestGroup(t *testing.T) {
 // model returns the result of a run that gave a model, which Check takes.
 func model() Result {
 	return Result{
-		Run: "0af3", Machine: "a machine", Identity: "ff", Score: release.ScoreOf("accuracy", 0.5),
+		Run: "0af3", Machine: "a machine", Identity: "ff", Score: release.Score{Metric: "accuracy", Value: 0.5},
 		Released: map[string][]byte{"model.safetensors": {0, 1, 255}, "a/b.json": []byte("{}")}, Private: []byte(`{"trials": [{"steps": 3, "seconds": 4}], "seconds": 5}`),
 		Trials: []byte("x"),
 	}
@@ -142,19 +142,21 @@ func TestResultEncoding(t *testing.T) {
 // Results that no worker makes have no encoding, and so aren't decoded either.
 func TestResultsThatAreRefused(t *testing.T) {
 	for name, spoil := range map[string]func(r *Result){
-		"no run":               func(r *Result) { r.Run = "" },
-		"a path as run":        func(r *Result) { r.Run = "../x" },
-		"a long run":           func(r *Result) { r.Run = strings.Repeat("a", maxID+1) },
-		"a terminal":           func(r *Result) { r.Machine = "\x1b[2J" },
-		"two lines":            func(r *Result) { r.Machine = "a\nb" },
-		"no UTF-8":             func(r *Result) { r.Identity = "\xff" },
-		"model and failure":    func(r *Result) { r.Failure = "x" },
-		"no files":             func(r *Result) { r.Released = nil },
-		"no private values":    func(r *Result) { r.Private = nil },
-		"nothing":              func(r *Result) { *r = Result{Run: "a"} },
-		"a score with failure": func(r *Result) { *r = Result{Run: "a", Failure: "x", Score: release.ScoreOf("accuracy", 1)} },
-		"no number":            func(r *Result) { r.Score.Value = math.NaN() },
-		"infinite":             func(r *Result) { r.Score.Value = math.Inf(1) },
+		"no run":            func(r *Result) { r.Run = "" },
+		"a path as run":     func(r *Result) { r.Run = "../x" },
+		"a long run":        func(r *Result) { r.Run = strings.Repeat("a", maxID+1) },
+		"a terminal":        func(r *Result) { r.Machine = "\x1b[2J" },
+		"two lines":         func(r *Result) { r.Machine = "a\nb" },
+		"no UTF-8":          func(r *Result) { r.Identity = "\xff" },
+		"model and failure": func(r *Result) { r.Failure = "x" },
+		"no files":          func(r *Result) { r.Released = nil },
+		"no private values": func(r *Result) { r.Private = nil },
+		"nothing":           func(r *Result) { *r = Result{Run: "a"} },
+		"a score with failure": func(r *Result) {
+			*r = Result{Run: "a", Failure: "x", Score: release.Score{Metric: "accuracy", Value: 1}}
+		},
+		"no number": func(r *Result) { r.Score.Value = math.NaN() },
+		"infinite":  func(r *Result) { r.Score.Value = math.Inf(1) },
 		"many files": func(r *Result) {
 			for k := range maxFiles {
 				r.Released[strings.Repeat("x", k+1)] = nil

@@ -218,7 +218,7 @@ func TestRefusedResults(t *testing.T) {
 		"no hyperparameters": func(r *remote.Result) { delete(r.Released, hyperparametersFile) },
 		"steps":              replace(hyperparametersFile, `"steps": `, `"steps": -1.`),
 		"a terminal":         func(r *remote.Result) { r.Machine = "\x1b[2J" },
-		"another metric":     func(r *remote.Result) { r.Score = release.ScoreOf("r2", 0.5) },
+		"another metric":     func(r *remote.Result) { r.Score = release.Score{Metric: "r2", Value: 0.5} },
 		"a score above 1":    func(r *remote.Result) { r.Score.Value = 2 },
 		"a score below 0":    func(r *remote.Result) { r.Score.Value = -0.1 },
 		"no private values":  func(r *remote.Result) { r.Private = []byte("x") },
