@@ -48,7 +48,7 @@ var rooms = []room{
 	{"cmd/internal/build", nil},
 	{"cmd/internal/settings", []string{"internal", "configs", "datasets"}},
 	{"cmd/internal/accounteval", []string{"internal", "accountant"}},
-	{"cmd/internal/figure", []string{"accountant"}},
+	{"cmd/internal/figure", []string{"accountant", "train"}},
 	{"cmd/internal/runs", []string{"internal", "accountant", "tuner"}},
 	{"cmd/internal/release", []string{"internal", "train", "datasets", "tuner", "cmd/internal/build", "cmd/internal/figure"}},
 	{"cmd/internal/page", []string{"internal", "accountant", "train", "tuner", "cmd/internal/figure", "cmd/internal/runs", "cmd/internal/release"}},

@@ -3,19 +3,15 @@ package figure
 import (
 	"fmt"
 	"math"
+
+	"github.com/dptrain/dptrain/train"
 )
 
 // Learning shows the learning curve of a run: a score over steps and, if it is known, epsilon up to each step.
 type Learning struct {
 	Metric   string
-	Points   []LearningPoint // at least one, in the order of their steps
-	Epsilons []float64       // of the steps up to each point; nil if they aren't known
-}
-
-// LearningPoint is the score after a number of steps.
-type LearningPoint struct {
-	Step  int
-	Score float64
+	Points   []train.Point // at least one, in the order of their steps
+	Epsilons []float64     // of the steps up to each point; nil if they aren't known
 }
 
 // Table returns a row for each point.

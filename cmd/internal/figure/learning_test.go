@@ -6,11 +6,12 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/dptrain/dptrain/train"
 	"pgregory.net/rapid"
 )
 
 func TestLearning(t *testing.T) {
-	l := Learning{"accuracy", []LearningPoint{{Step: 0, Score: 0.1}, {Step: 7, Score: 0.25}, {Step: 9, Score: 0.75}}, []float64{0, 0.5, 1.25}}
+	l := Learning{"accuracy", []train.Point{{Step: 0, Score: 0.1}, {Step: 7, Score: 0.25}, {Step: 9, Score: 0.75}}, []float64{0, 0.5, 1.25}}
 	if want := [][]string{{"step", "score", "epsilon"}, {"0", "0.1", "0"}, {"7", "0.25", "0.5"}, {"9", "0.75", "1.25"}}; !reflect.DeepEqual(l.Table(), want) {
 		t.Errorf("%v, want %v", l.Table(), want)
 	}
@@ -21,7 +22,7 @@ func TestLearning(t *testing.T) {
 
 // A regression that diverges for a while is drawn with a gap, and one that always diverges without a curve.
 func TestLearningLeavesOutWhatDiverges(t *testing.T) {
-	points := []LearningPoint{{Step: 1, Score: 0.5}, {Step: 2, Score: -math.MaxFloat64}, {Step: 3, Score: 0.25}}
+	points := []train.Point{{Step: 1, Score: 0.5}, {Step: 2, Score: -math.MaxFloat64}, {Step: 3, Score: 0.25}}
 	l := Learning{Metric: "R²", Points: points}
 	if y := l.drawing().panels[0].curves[0].y; y[0] != 0.5 || !math.IsNaN(y[1]) || y[2] != 0.25 {
 		t.Errorf("drawn are %v", y)

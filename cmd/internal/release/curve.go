@@ -27,11 +27,7 @@ type Curve struct {
 
 // Figure returns the picture of a curve of scores.
 func (c *Curve) Figure(metric train.Metric) figure.Figure {
-	points := make([]figure.LearningPoint, len(c.Points))
-	for i, p := range c.Points {
-		points[i] = figure.LearningPoint(p)
-	}
-	return figure.Learning{Metric: string(metric), Points: points, Epsilons: c.Epsilons}
+	return figure.Learning{Metric: string(metric), Points: c.Points, Epsilons: c.Epsilons}
 }
 
 // files returns the files of a curve: its numbers and its pictures.
