@@ -7,6 +7,24 @@ import (
 	"github.com/dptrain/dptrain/internal/random"
 )
 
+// Normals are those of the stream that the words are from, however many.
+func TestNormalsAreTheStreams(t *testing.T) {
+	for _, n := range []int{1, 2, 255, 256, 257, 600} {
+		stream := *random.InsecureKey(2).Stream(random.ID{Purpose: random.GraphDraws})
+		words, z, again, want := make([]uint64, n+n%2), make([]float32, n), stream, make([]float64, n)
+		again.Normals(want)
+		for i := range words {
+			words[i] = stream.Uint64()
+		}
+		normals(z, words)
+		for i, v := range z {
+			if v != float32(want[i]) {
+				t.Fatalf("normal %d of %d is %v, the stream's %v", i, n, v, want[i])
+			}
+		}
+	}
+}
+
 // Sums of a random node's numbers over samples have the variance of their law, and the numbers themselves its mean and
 // its fourth moment. The key is fixed, so that nothing fails by chance; a random key would fail in 10⁻⁸ of cases: six
 // statistics are within 6 standard errors.

@@ -1,6 +1,8 @@
 package models_test
 
 import (
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -10,15 +12,15 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Random nodes of one shape are nodes of their own, in graphs with and without a Builder, and no other node takes their
-// names.
+// Random nodes of one shape are nodes of their own, each with its law (of a deviation of 0 and a mean of 1, too), in
+// graphs with and without a Builder, and no other node takes their names.
 func TestRandomNodes(t *testing.T) {
 	m, err := models.Build(2, func(b *models.Builder) (output, cost *gorgonia.Node) {
 		h := b.Linear("h", b.Input("x", 3), 5)
-		output = b.Do(gorgonia.Add(b.Do(gorgonia.HadamardProd(h, b.GaussianNoise("a", 0, 1, 5))), b.GaussianNoise("b", 0, 1, 5)))
-		output = b.Do(gorgonia.HadamardProd(output, b.UniformNoise("c", 0, 1, 5)))
-		raw := b.Do(models.UniformRandomNode(h.Graph(), "d", tensor.Float32, 0, 1, 2, 5))
-		output = b.Do(gorgonia.Add(output, b.Do(gorgonia.Add(raw, b.Do(models.GaussianRandomNode(h.Graph(), "e", tensor.Float32, 0, 1, 2, 5))))))
+		output = b.Do(gorgonia.Add(b.Do(gorgonia.HadamardProd(h, b.GaussianNoise("a", 1, 0, 5))), b.GaussianNoise("b", 2, 3, 5)))
+		output = b.Do(gorgonia.HadamardProd(output, b.UniformNoise("c", -1, 4, 5)))
+		raw := b.Do(models.UniformRandomNode(h.Graph(), "d", tensor.Float32, 6, 13, 2, 5))
+		output = b.Do(gorgonia.Add(output, b.Do(gorgonia.Add(raw, b.Do(models.GaussianRandomNode(h.Graph(), "e", tensor.Float32, 8, 9, 2, 5))))))
 		return output, b.Do(gorgonia.Sum(b.Do(gorgonia.Square(output))))
 	})
 	if err != nil {
@@ -28,12 +30,14 @@ func TestRandomNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	laws := map[compile.Op]int{}
-	for _, in := range p.Forward {
-		laws[in.Op]++
+	laws := map[string]bool{}
+	for i, in := range p.Forward {
+		if in.Op == compile.Normals || in.Op == compile.Uniforms {
+			laws[fmt.Sprintf("%v·%v+%v", in.Op, p.Forward[i+1].Scalar, p.Forward[i+2].Scalar)] = true
+		}
 	}
-	if laws[compile.Normals] != 3 || laws[compile.Uniforms] != 2 {
-		t.Errorf("%d normals and %d uniforms, want 3 and 2", laws[compile.Normals], laws[compile.Uniforms])
+	if !maps.Equal(laws, map[string]bool{"normals·0+1": true, "normals·3+2": true, "uniforms·5+-1": true, "uniforms·7+6": true, "normals·9+8": true}) {
+		t.Errorf("the nodes are %v", laws)
 	}
 
 	for name, f := range map[string]func(b *models.Builder) *gorgonia.Node{

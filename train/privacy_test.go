@@ -1,6 +1,7 @@
 package train
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -76,11 +77,15 @@ func TestPrivacyValidate(t *testing.T) {
 	}
 }
 
-// Runs are resumed by this text of their settings. Earlier versions wrote it without a rule of clipping.
+// Runs are resumed by this text of their settings, and by a hash of their privacy as JSON. Earlier versions wrote both
+// without a rule of clipping.
 func TestTextOfSettings(t *testing.T) {
 	s := settings()
 	fixed := fmt.Sprint(s)
 	if s.Privacy.Clipping = AutomaticClipping; strings.Contains(fixed, " Clipping:") || !strings.Contains(fmt.Sprint(s), "ClippingNorm:2 Clipping:automatic Steps:50") {
 		t.Errorf("%v and %v", fixed, s)
+	}
+	if text, err := json.Marshal(settings().Privacy); err != nil || strings.Contains(string(text), `"clipping"`) {
+		t.Errorf("%s, %v", text, err)
 	}
 }

@@ -2,6 +2,7 @@ package tuner
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -171,10 +172,16 @@ func TestOutcomesBelongToTheirPlan(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	other := plan // with the same draws
+	other, automatic := plan, plan // with the same draws
 	other.Private.Key[0]++
+	automatic.Settings.Clipping = train.AutomaticClipping
 	a, err := plan.digest()
-	if b, err2 := other.digest(); a == b || err != nil || err2 != nil {
-		t.Errorf("a plan of another key is the same: %v, %v", err, err2)
+	for what, p := range map[string]Plan{"key": other, "rule of clipping": automatic} {
+		if b, err2 := p.digest(); a == b || err != nil || err2 != nil {
+			t.Errorf("a plan of another %s is the same: %v, %v", what, err, err2)
+		}
+	}
+	if text, err := json.Marshal(plan.Settings); err != nil || bytes.Contains(text, []byte(`"Clipping"`)) {
+		t.Errorf("a plan of fixed clipping hasn't the hash of earlier versions, whose tunings are resumed: %v", err)
 	}
 }

@@ -454,6 +454,15 @@ var refusals = map[string]refusal{
 	"a high end below the low one": {want: "its numbers are 1 and 0", fails: true, build: squared(func(g *enginetest.G) node {
 		return g.Do(gorgonia.Add(hidden(g, 6), g.Random("noise", gorgonia.UniformRandomNode(gorgonia.NewGraph(), tensor.Float32, 1, 0, g.Batch, 6))))
 	})},
+	"one random number for all samples": {want: "its first axis isn't the batch", fails: true, build: squared(func(g *enginetest.G) node {
+		return g.Do(gorgonia.Add(hidden(g, 6), g.Random("noise", gorgonia.GaussianRandomNode(gorgonia.NewGraph(), tensor.Float32, 0, 1))))
+	})},
+	"a mean beyond single precision": {want: "its numbers are -1e+39 and 1", fails: true, build: squared(func(g *enginetest.G) node {
+		return g.Do(gorgonia.Add(hidden(g, 6), g.Random("noise", gorgonia.GaussianRandomNode(gorgonia.NewGraph(), tensor.Float32, -1e39, 1, g.Batch, 6))))
+	})},
+	"ends that are too far apart": {want: "its numbers are -3e+38 and 3e+38", fails: true, build: squared(func(g *enginetest.G) node {
+		return g.Do(gorgonia.Add(hidden(g, 6), g.Random("noise", gorgonia.UniformRandomNode(gorgonia.NewGraph(), tensor.Float32, -3e38, 3e38, g.Batch, 6))))
+	})},
 	"a loss of sequences": {want: noRule, fails: true, build: func(g *enginetest.G) (compile.Source, error) {
 		n := func(list ...int) node {
 			return gorgonia.NewConstant(tensor.New(tensor.WithShape(len(list)), tensor.WithBacking(list)))

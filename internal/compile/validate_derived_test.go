@@ -16,11 +16,11 @@ import (
 func everything(t *testing.T) *compile.Program {
 	t.Helper()
 	g := enginetest.NewG(1, 1)
-	w := g.Param("w", 4, 6)
+	w := g.Param("w", 4, 10)
 	h := g.Do(gorgonia.Dropout(g.Do(gorgonia.Mul(g.In("x", 4), g.Do(gorgonia.Tanh(w)))), 0.5))
 	d := spelled{g, h}.less(h, spelled{g, h}.mean(h))
 	h = spelled{g, h}.over(d, spelled{g, h}.root(spelled{g, h}.plus(spelled{g, h}.mean(spelled{g, h}.square(d)), 0.1)))
-	h = g.Do(gorgonia.Reshape(h, tensor.Shape{1, 2, 3}))
+	h = g.Do(gorgonia.Reshape(h, tensor.Shape{1, 2, 5}))
 	h = g.Do(gorgonia.Dropout(g.Do(gorgonia.BatchedMatMul(h, g.Do(gorgonia.Sigmoid(h)), false, true)), 0.25))
 	h = g.Do(gorgonia.Concat(2, h, g.Do(gorgonia.Tanh(h))))
 	cost := g.Do(gorgonia.Add(g.Do(gorgonia.Sum(g.Do(gorgonia.Square(h)))), g.Do(gorgonia.Sum(g.Do(gorgonia.Square(w))))))
@@ -97,6 +97,12 @@ func TestCheckRefusesCorruptDerivedValues(t *testing.T) {
 		"fewer draws":                {"aren't among", func(t *testing.T, p *compile.Program) { p.Draws = 16 }},
 		"draws that are no blocks":   {"want a multiple", func(t *testing.T, p *compile.Program) { p.Draws++ }},
 		"negative draws":             {"want a multiple", func(t *testing.T, p *compile.Program) { p.Draws = -16 }},
+		"more normals than draws": {"aren't among", func(t *testing.T, p *compile.Program) {
+			*dropout(t, p) = compile.Instruction{Op: compile.Normals, Out: dropout(t, p).Out, Where: compile.None, Draw: p.Draws - 16}
+		}},
+		"a prediction that draws normals": {"draws nothing", func(t *testing.T, p *compile.Program) {
+			p.Predict[0] = compile.Instruction{Op: compile.Normals, Out: p.Predict[0].Out, Where: compile.None}
+		}},
 		"a prediction that draws": {"draws nothing", func(t *testing.T, p *compile.Program) {
 			p.Predict = append([]compile.Instruction(nil), p.Forward...)
 		}},

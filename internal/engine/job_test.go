@@ -67,6 +67,14 @@ func TestDraws(t *testing.T) {
 	if j.GraphDraws(9) != dropout {
 		t.Error("a step's dropout isn't drawn from its stream")
 	}
+	// Samples share no draws: a stream has 2³⁶.
+	p := &compile.Program{Draws: 1 << 32}
+	for samples, fits := range map[int]bool{16: true, 17: false} {
+		j := Job{Mechanism: Mechanism{ClippingNorm: 1, ExpectedBatchSize: 1}, Optimizer: Optimizer{Method: SGD}}
+		if err := j.Check(p, &Data{Samples: samples}); (err == nil) != fits {
+			t.Errorf("%d samples with 2³² draws each: %v", samples, err)
+		}
+	}
 }
 
 func TestCheckState(t *testing.T) {

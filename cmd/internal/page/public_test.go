@@ -203,8 +203,9 @@ func TestComparedRuns(t *testing.T) {
 	if got := strings.Join(f.Rows[1], " "); got != "2 3.999994960513318 50.00 %" || !strings.Contains(string(f.Picture), "#D55E00") {
 		t.Errorf("%s: row %s: %s", f.Title, got, f.Picture)
 	}
-	if got := hyperparameterFacts(a)[3][1]; got != "0.0213, which is 1150 samples a step in expectation" {
-		t.Errorf("sampling rate %s", got)
+	a.Hyperparameters.Clipping = "automatic"
+	if facts := hyperparameterFacts(a); facts[3][1] != "0.0213, which is 1150 samples a step in expectation" || facts[4][1] != "1, automatic" {
+		t.Errorf("sampling rate %s, clipping norm %s", facts[3][1], facts[4][1])
 	}
 }
 
