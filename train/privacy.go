@@ -66,7 +66,7 @@ func (p Privacy) Validate() error {
 	case !(p.ClippingNorm >= 1e-9 && p.ClippingNorm <= 1e9):
 		return &SettingError{"clipping norm", p.ClippingNorm, "a number from 1e-9 to 1e9"}
 	case p.Clipping != FixedClipping && p.Clipping != AutomaticClipping:
-		return &SettingError{"clipping", p.Clipping, fmt.Sprintf("train.FixedClipping or %q", AutomaticClipping)}
+		return &SettingError{"clipping", p.Clipping, fmt.Sprintf(`"" for fixed clipping, or %q`, AutomaticClipping)}
 	case p.Steps < 0 || p.Steps > maxSteps:
 		return &SettingError{"steps", p.Steps, fmt.Sprintf("a whole number from 0 to %d", maxSteps)}
 	case !(p.NominalSize > 0 && finite(p.NominalSize)):

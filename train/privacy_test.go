@@ -60,7 +60,7 @@ func TestPrivacyValidate(t *testing.T) {
 		{func(p *Privacy) { p.NoiseMultiplier = 1.1e9 }, "noise multiplier is 1.1e+09: want 0, or a number from 1e-5 to 1e9"},
 		{func(p *Privacy) { p.ClippingNorm = 0 }, "clipping norm is 0: want a number from 1e-9 to 1e9"},
 		{func(p *Privacy) { p.ClippingNorm = math.NaN() }, "clipping norm is NaN: want a number from 1e-9 to 1e9"},
-		{func(p *Privacy) { p.Clipping = "fixed" }, `clipping is fixed: want train.FixedClipping or "automatic"`},
+		{func(p *Privacy) { p.Clipping = "fixed" }, `clipping is fixed: want "" for fixed clipping, or "automatic"`},
 		{func(p *Privacy) { p.Steps = -1 }, "steps is -1: want a whole number from 0 to 2147483647"},
 		{func(p *Privacy) { p.Steps = math.MaxInt32 + 1 }, "steps is 2147483648: want a whole number from 0 to 2147483647"},
 		{func(p *Privacy) { p.NominalSize = math.Inf(1) }, "nominal size is +Inf: want a finite number above 0"},

@@ -119,7 +119,10 @@ func byRule(e settings.Experiment, s spread, numbers bool, n int, signal float64
 	return e
 }
 
-const otherRuns = "settings ask for other runs than its own, or for a search"
+const (
+	otherRuns = "settings ask for other runs than its own, or for a search"
+	fixedOnly = "it is for fixed clipping, and this is --clipping automatic"
+)
 
 // unruled says why the rule doesn't apply to an experiment, or nothing if it does.
 func unruled(e settings.Experiment) string {
@@ -130,6 +133,8 @@ func unruled(e settings.Experiment) string {
 		return fmt.Sprintf("it is for linear models, and this is %s", e.Model)
 	case e.Privacy.Epsilon == nil:
 		return "it goes by --epsilon, which isn't given"
+	case e.Privacy.Clipping == settings.ClippingAutomatic:
+		return fixedOnly
 	case !e.ByDefault():
 		return otherRuns
 	}
@@ -210,6 +215,8 @@ func (c choice) facts(tune bool) (facts release.Facts) {
 		facts.Add("by rule", "hyperparameters from public numbers alone"+c.cost)
 	case tune && c.why != "":
 		facts.Add("search", "the rule for hyperparameters doesn't apply: "+c.why)
+	case c.why == fixedOnly:
+		facts.Add("by rule", "nothing: "+c.why)
 	}
 	return facts
 }

@@ -107,6 +107,8 @@ func TestChoice(t *testing.T) {
 		{"tuning.learning_rates=1,2", false, false, ""},
 		{"tuning.tune=rule model=mlp:3", false, false, "it is for linear models, and this is mlp:3"},
 		{"tuning.tune=rule privacy.epochs=3", false, false, "settings ask for other runs than its own"},
+		{"privacy.clipping=automatic", false, false, ""},
+		{"tuning.tune=rule privacy.clipping=automatic", false, false, "it is for fixed clipping"},
 		{"tuning.tune=rule privacy.noise_multiplier=2", false, false, "it goes by --epsilon"},
 	} {
 		for _, tune := range []bool{false, true} {

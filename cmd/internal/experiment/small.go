@@ -16,7 +16,7 @@ const (
 )
 
 // smallRemedy is what did best on held-out rows of tables of a few hundred rows: see docs/tuning.md.
-const smallRemedy = "a larger --q, or --model linear without settings of a search, whose hyperparameters a rule gives"
+const smallRemedy = "a larger --q, or fixed clipping and --model linear without settings of a search, whose hyperparameters a rule gives"
 
 // subsetWarning warns of trials on so few samples that the search is hardly better than a draw. n is public.
 func (p *Plan) subsetWarning() string {
