@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,7 +93,7 @@ func TestFullDisk(t *testing.T) {
 			if err != nil && s.ProcessState.ExitCode() != term.CodeInput {
 				t.Errorf("exit code %d", s.ProcessState.ExitCode())
 			}
-			if err := os.Remove(filler); err != nil {
+			if err := os.Remove(filler); err != nil && filler != "" { // a run may end before it is seen to have begun
 				t.Fatal(err)
 			}
 			if err != nil && exists(filepath.Join(s.Dir, "run")) {
@@ -103,7 +104,8 @@ func TestFullDisk(t *testing.T) {
 				}
 			} else if err != nil {
 				for _, name := range files(t, s.Dir) {
-					if filepath.Ext(name) != ".csv" {
+					locked := name == "runs" && slices.Equal(files(t, filepath.Join(s.Dir, name)), []string{"ledger.lock"})
+					if filepath.Ext(name) != ".csv" && !locked { // a disk may be full just when the ledger is locked
 						t.Errorf("%s is left", name)
 					}
 				}
