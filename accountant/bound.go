@@ -20,7 +20,7 @@ func Bounds(e Event, delta float64, orders Orders) ([]Guarantee, error) {
 			return nil, err
 		}
 		for _, b := range bounds(e, o, delta) {
-			all = append(all, b.epsilon(delta).in(mode, e))
+			all = append(all, b.epsilon(delta).in(o, e))
 		}
 	}
 	return all, nil
@@ -58,6 +58,9 @@ func boundsOf(e, named Event, o Options, delta float64) []bound {
 		}
 		return []bound{all}
 	}
+	if o.Neighbours == ReplaceOne && !e.free() {
+		return replacedBounds(e, named, o, delta)
+	}
 	r := newCurves(o)
 	if o.Mode != Best {
 		return []bound{renyiBound{curve: e.curve(r), orders: o.Orders, name: describe("Rényi", named)}}
@@ -84,7 +87,7 @@ func smallest(e Event, o Options, delta float64, get func(bound) Guarantee, valu
 	if err != nil {
 		return Guarantee{}, err
 	}
-	return smallestOf(bounds(e, o, delta), get, value).in(o.Mode, e), nil
+	return smallestOf(bounds(e, o, delta), get, value).in(o, e), nil
 }
 
 func smallestOf(all []bound, get func(bound) Guarantee, value func(Guarantee) float64) (best Guarantee) {
@@ -96,11 +99,11 @@ func smallestOf(all []bound, get func(bound) Guarantee, value func(Guarantee) fl
 	return best
 }
 
-// in returns g as a guarantee of a mode for an event.
-func (g Guarantee) in(mode Mode, e Event) Guarantee {
-	g.Mode, g.Neighbours = mode, AddRemove
+// in returns g as a guarantee by options for an event.
+func (g Guarantee) in(o Options, e Event) Guarantee {
+	g.Mode, g.Neighbours = o.Mode, o.Neighbours
 	if grouped(e) {
-		g.Neighbours = AddRemoveUnit
+		g.Neighbours = o.Neighbours.unit()
 	}
 	return g
 }

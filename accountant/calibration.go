@@ -22,7 +22,7 @@ func CalibrateNoise(epsilon, delta float64, o Options, event func(noiseMultiplie
 	search := noiseSearch{tolerance: fine, start: 1, stride: 4}
 	if o.mode() == Best { // noise that is enough in the faster mode Tight is enough here, and not far off
 		search.tolerance = coarse
-		if tight, err := CalibrateNoise(epsilon, delta, Options{Mode: Tight, Orders: o.Orders}, event); err == nil && tight > 0 {
+		if tight, err := CalibrateNoise(epsilon, delta, o.in(Tight), event); err == nil && tight > 0 {
 			if noise, ok := secantNoise(epsilon, delta, o, tight, event); ok {
 				return noise, nil
 			}
@@ -74,7 +74,7 @@ func secantNoise(epsilon, delta float64, o Options, enough float64, event func(n
 	}
 	// The noise and its power are usually less than in mode Tight, by about these factors.
 	s := secants{x: math.Log(enough / 1.25), power: 0.73 * tightPower(epsilon, delta, o, enough, event), enough: math.Log(enough)}
-	if first := event(enough); Validate(first) == nil && selects(first) {
+	if first := event(enough); o.Neighbours != ReplaceOne && Validate(first) == nil && selects(first) {
 		draft := s
 		draft.near = drafted
 		if draft.search(excess(func() []bound { return draftBounds(e, delta) })) {
@@ -126,7 +126,7 @@ func selects(e Event) bool {
 // draftBounds returns the draft of the bound by privacy-loss distributions, or nil if there is none.
 func draftBounds(e Event, delta float64) []bound {
 	e, _ = prepared(e)
-	p, _, err := profileOf(e, delta, true)
+	p, _, err := profileOf(e, delta, true, false)
 	if e.free() || err != nil {
 		return nil
 	}
@@ -212,7 +212,7 @@ func CalibrateSteps(epsilon, delta float64, o Options, event func(steps int) Eve
 	}
 	known := 0
 	if o.mode() == Best { // steps that the faster mode Tight allows are allowed here
-		tight, err := CalibrateSteps(epsilon, delta, Options{Mode: Tight, Orders: o.Orders}, event)
+		tight, err := CalibrateSteps(epsilon, delta, o.in(Tight), event)
 		switch {
 		case errors.Is(err, ErrInfeasible): // start from nothing
 		case err != nil:

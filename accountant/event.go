@@ -12,7 +12,7 @@ import (
 // Delta or RDP for that. The set of events is closed: Gaussian, RDPLine, PoissonSampled, SelfComposed, Composed,
 // SelectBest, MaxOver, OneOf, SubsetThenRest, Parallel and GroupOf. Functions refuse a pointer to one of them.
 //
-// All events have one neighbouring relation, AddRemove, except the events inside a GroupOf.
+// An event says nothing of the neighbouring relation, except by a GroupOf: [Options] name it.
 //
 // An event that holds a list shares it with the caller that made the event. The caller must not change the list while a
 // function reads the event, nor later if the event is to describe what was done. Functions of this package neither

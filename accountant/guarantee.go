@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Neighbours is the relation between datasets under which a guarantee holds.
@@ -12,10 +13,25 @@ type Neighbours string
 const (
 	// AddRemove relates datasets that differ by one sample, added or removed.
 	AddRemove Neighbours = "add-or-remove-one"
-	// AddRemoveUnit relates datasets that differ by all samples of one unit, added or removed together: at most the
-	// Size of the event's [GroupOf].
+	// ReplaceOne relates datasets of the same size that differ by one sample, which another takes the place of. Two
+	// samples that differ count here, and only one in AddRemove: no bound for one relation is a multiple of the
+	// other's.
+	ReplaceOne Neighbours = "replace-one"
+	// ZeroOut relates datasets of the same size that differ by one sample, which in one of them counts for nothing. All
+	// bounds for AddRemove hold, with the same proofs, and they are the bounds for ZeroOut.
+	ZeroOut Neighbours = "zero-out-one"
+
+	// AddRemoveUnit, ReplaceUnit and ZeroOutUnit are the same for all samples of one unit together: at most the Size of
+	// the event's [GroupOf].
 	AddRemoveUnit Neighbours = "add-or-remove-unit"
+	ReplaceUnit   Neighbours = "replace-unit"
+	ZeroOutUnit   Neighbours = "zero-out-unit"
 )
+
+// unit returns the relation for units of several samples.
+func (n Neighbours) unit() Neighbours {
+	return Neighbours(strings.TrimSuffix(string(n), "one") + "unit")
+}
 
 // Mode chooses among the bounds that hold for an event.
 type Mode string
@@ -29,18 +45,28 @@ const (
 	Best Mode = "best"
 )
 
-// Options choose the analysis. The zero value is mode Best with orders 2 to 256.
+// Options choose the analysis. The zero value is mode Best with orders 2 to 256, for neighbours by AddRemove.
 type Options struct {
-	Mode   Mode // "" means Best
-	Orders Orders
+	Mode       Mode // "" means Best
+	Orders     Orders
+	Neighbours Neighbours // AddRemove, ReplaceOne or ZeroOut; "" means AddRemove
 }
 
 func (o Options) mode() Mode { return cmp.Or(o.Mode, Best) }
+
+// in returns o with another mode.
+func (o Options) in(m Mode) Options {
+	o.Mode = m
+	return o
+}
 
 func (o Options) check() (Options, error) {
 	o.Mode = o.mode()
 	if o.Mode != Paper && o.Mode != Tight && o.Mode != Best {
 		return o, fmt.Errorf("%w mode %q: use %s, %s or %s", ErrInvalid, o.Mode, Paper, Tight, Best)
+	}
+	if o.Neighbours = cmp.Or(o.Neighbours, AddRemove); o.Neighbours != AddRemove && o.Neighbours != ReplaceOne && o.Neighbours != ZeroOut {
+		return o, fmt.Errorf("%w neighbours %q: use %s, %s or %s", ErrInvalid, o.Neighbours, AddRemove, ReplaceOne, ZeroOut)
 	}
 	var err error
 	o.Orders, err = o.Orders.check()
@@ -53,7 +79,7 @@ type Guarantee struct {
 	Order          int        // the Rényi order of the conversion; 0 where the bound has none
 	Mode           Mode       // the mode that was asked for
 	Bound          string     // the theorems that gave it, in words
-	Neighbours     Neighbours // AddRemoveUnit if the event has a GroupOf of several rows
+	Neighbours     Neighbours // of the options, for a unit if the event has a GroupOf of several rows
 }
 
 // Epsilon returns the guarantee with the smallest epsilon at delta, in [0, 1], by the mode's bounds. Epsilon is +Inf if
@@ -65,7 +91,7 @@ func Epsilon(e Event, delta float64, o Options) (Guarantee, error) {
 	}
 	if delta == 0 && Validate(e) == nil && !e.free() {
 		o, err := o.check()
-		return Guarantee{Epsilon: math.Inf(1), Bound: "no finite epsilon at delta 0"}.in(o.Mode, e), err
+		return Guarantee{Epsilon: math.Inf(1), Bound: "no finite epsilon at delta 0"}.in(o, e), err
 	}
 	return smallest(e, o, delta, func(b bound) Guarantee { return b.epsilon(delta) }, func(g Guarantee) float64 { return g.Epsilon })
 }

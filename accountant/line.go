@@ -39,6 +39,13 @@ func (l RDPLine) curve(r *curves) renyi.Curve {
 }
 
 func (l RDPLine) pair(r *profiler) (*pld.Pair, error) {
+	if r.replaced {
+		d, err := r.added.pair(l)
+		if err != nil {
+			return nil, err
+		}
+		return pld.Replaced(d)
+	}
 	return pld.Bounded(r.grid, l.curve(newCurves(Options{Orders: l.orders()})).Divergences().At)
 }
 

@@ -22,6 +22,9 @@ type profiler struct {
 	work  float64                // products of two masses so far
 	// A draft's bounds are looser by some 1e-3 and take a fraction of the time.
 	draft bool
+	// replaced makes pairs for a sample that is replaced; added has those for a sample that is added or removed.
+	replaced bool
+	added    *profiler
 }
 
 type pairOrError struct {
@@ -45,15 +48,18 @@ func newProfiler(grid pld.Grid) *profiler {
 // newProfile chooses a grid and returns the profile of e, together with its profiler. The profile is sharp down to
 // about the given delta: masses far below it aren't told apart.
 func newProfile(e Event, delta float64) (profile, *profiler, error) {
-	return profileOf(e, delta, false)
+	return profileOf(e, delta, false, false)
 }
 
-// profileOf is newProfile, or its draft.
-func profileOf(e Event, delta float64, draft bool) (profile, *profiler, error) {
+// profileOf is newProfile, or its draft, or the profile for a sample that is replaced.
+func profileOf(e Event, delta float64, draft, replaced bool) (profile, *profiler, error) {
 	tail := gridTail(e, delta)
 	for step := math.Max(finestStep, gridStep(e)); step < pld.LargestLoss; {
 		p := newProfiler(pld.NewGrid(step, tail))
 		p.draft = draft
+		if replaced {
+			p.replaced, p.added = true, newProfiler(p.grid)
+		}
 		prof, err := p.profile(e)
 		switch {
 		case errors.Is(err, pld.ErrTooFine):
@@ -88,7 +94,7 @@ func (r *profiler) pair(e Event) (*pld.Pair, error) {
 			known.pair = pld.Neutral(r.grid)
 		} else {
 			known.pair, known.err = e.pair(r)
-			if _, alone := e.(RDPLine); !alone && known.err == nil && holds(e, isLine) {
+			if _, alone := e.(RDPLine); !alone && !r.replaced && known.err == nil && holds(e, isLine) {
 				known.pair, known.err = r.belowCurve(known.pair, e)
 			}
 		}
@@ -150,7 +156,7 @@ func (r *profiler) lower(hat []float64, e Event) {
 
 // gaussians composes count equal steps.
 func (r *profiler) gaussians(s sampledStep, count int) (*pld.Pair, error) {
-	d, each, err := pld.Rows(r.grid, s.rate, s.noise, s.rows, count)
+	d, each, err := pld.Rows(r.grid, s.rate, s.noise, s.rows, count, r.replaced)
 	if err != nil || each == 0 {
 		return d, err
 	}
@@ -199,7 +205,7 @@ func each[T any](events []Event, of func(Event) (T, error)) ([]T, error) {
 // trials and the theorem on one order covers their number.
 func (r *profiler) plan(pairs pld.Profile, tune Event, final *pld.Pair, q float64, v pld.Variant) (profile, error) {
 	best, ok := tune.(SelectBest)
-	if !ok {
+	if !ok || r.replaced {
 		return pairs, nil
 	}
 	if _, ok := best.composition(); ok || !repetitions.Steepens(best.Repetitions.law()) {

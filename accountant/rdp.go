@@ -24,7 +24,8 @@ func (c Curve) Slope(o Orders) float64 {
 	return s
 }
 
-// RDP returns the Rényi curve of e at orders 2 to o.Orders.High.
+// RDP returns the Rényi curve of e at orders 2 to o.Orders.High. There is none for [ReplaceOne], which is an error that
+// wraps [ErrInvalid].
 func RDP(e Event, o Options) (Curve, error) {
 	if err := Validate(e); err != nil {
 		return nil, err
@@ -32,6 +33,9 @@ func RDP(e Event, o Options) (Curve, error) {
 	o, err := o.check()
 	if err != nil {
 		return nil, err
+	}
+	if o.Neighbours == ReplaceOne {
+		return nil, fmt.Errorf("%w neighbours %q: only %s and %s have a Rényi curve", ErrInvalid, o.Neighbours, AddRemove, ZeroOut)
 	}
 	e, _ = prepared(e)
 	return Curve(e.curve(newCurves(o))), nil

@@ -82,6 +82,13 @@ func (p PoissonSampled) pair(r *profiler) (*pld.Pair, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.replaced {
+		added, err := r.added.pair(p.Event)
+		if err != nil {
+			return nil, err
+		}
+		return pld.SampledReplaced(added, d, p.SamplingProbability)
+	}
 	return pld.Sampled(d, p.SamplingProbability)
 }
 

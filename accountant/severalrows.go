@@ -55,6 +55,9 @@ func (s severalRows) pair(r *profiler) (*pld.Pair, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.replaced {
+		return s.replaced(r, split)
+	}
 	alone, err := r.pair(s.Alone)
 	if err != nil {
 		return nil, err
@@ -63,8 +66,30 @@ func (s severalRows) pair(r *profiler) (*pld.Pair, error) {
 	return r.chargeEach(d, err, 64*len(split.Pairs))
 }
 
+// replaced returns the smaller of two bounds for a unit whose rows are replaced. The mean over J is one, since J may be
+// released: rows of neighbours can be matched so that as many of either are in the sample. The other is a removal and
+// an addition.
+func (s severalRows) replaced(r *profiler, split pld.Split) (*pld.Pair, error) {
+	added, err := r.added.pair(s)
+	if err != nil {
+		return nil, err
+	}
+	twice, err := pld.Replaced(added)
+	if err != nil {
+		return nil, err
+	}
+	d, err := pld.Mixture(split.Pairs, split.Weights)
+	if d, err = r.chargeEach(d, err, len(split.Pairs)); err != nil {
+		return nil, err
+	}
+	return pld.Minimum(d, twice)
+}
+
 // profile avoids rounding the bounds to a grid, and uses one-row bounds that are sharper than their pair.
 func (s severalRows) profile(r *profiler) (profile, error) {
+	if r.replaced {
+		return r.pair(s)
+	}
 	split, err := s.split(r)
 	if err != nil {
 		return nil, err

@@ -49,6 +49,13 @@ func (s SubsetThenRest) pair(r *profiler) (*pld.Pair, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.replaced {
+		added, err := s.pairs(r.added)
+		if err != nil {
+			return nil, err
+		}
+		return added.Replaced(both.Tune, both.Base)
+	}
 	d, err := both.Pair()
 	return r.charge(d, err, d, both.Tune)
 }
@@ -57,6 +64,9 @@ func (s SubsetThenRest) pair(r *profiler) (*pld.Pair, error) {
 func (s SubsetThenRest) profile(r *profiler) (profile, error) {
 	if e := s.only(); e != nil {
 		return r.profile(e)
+	}
+	if r.replaced {
+		return r.pair(s)
 	}
 	both, err := s.pairs(r)
 	if err != nil {

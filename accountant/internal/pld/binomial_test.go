@@ -65,7 +65,7 @@ func TestLimitsOfBinomial(t *testing.T) {
 
 func oneGaussian(t *testing.T, noise, step float64) *Pair {
 	t.Helper()
-	d, _, err := Rows(by(step), 1, noise, 1, 1)
+	d, _, err := Rows(by(step), 1, noise, 1, 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func TestCellsThatBeginFarOut(t *testing.T) {
 func TestTwoLevelsAtOnce(t *testing.T) {
 	for _, k := range []repetitions.Distribution{repetitions.Poisson{Mean: 15}, repetitions.NegativeBinomial{Shape: -0.5, Success: 1e-3}, repetitions.Binomial{Trials: 7, Probability: 0.9}} {
 		for _, noise := range []float64{0.4, 2} {
-			d, _, err := Rows(by(0.02), 1, noise, 1, 1)
+			d, _, err := Rows(by(0.02), 1, noise, 1, 1, false)
 			if err != nil {
 				t.Fatal(err)
 			}

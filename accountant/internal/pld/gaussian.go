@@ -196,19 +196,22 @@ func normalBelow(t float64) float64 { return math.Erfc(-t/math.Sqrt2) / 2 }
 // used to choose grids, so its error can make a bound looser but not wrong.
 func SampledGaussianVariance(rate, noise float64) float64 {
 	const reach = 12
-	return halfwayVariance(-reach, 1/noise+2*reach, func(t float64) float64 { return sampledLoss(rate, t/noise-0.5/noise/noise) })
+	return halfwayVariance(-reach, 1/noise+2*reach, func(t float64) (loss, halfway float64) {
+		loss = sampledLoss(rate, t/noise-0.5/noise/noise)
+		return loss, loss / 2
+	})
 }
 
 // halfwayVariance estimates the variance halfway between P and Q of a loss that is a function of the standard
-// deviations t, from the nodes in an interval of the given width.
-func halfwayVariance(low, width float64, loss func(t float64) float64) float64 {
+// deviations t, from the nodes in an interval of the given width. of also returns log sqrt(p q)/phi.
+func halfwayVariance(low, width float64, of func(t float64) (loss, halfway float64)) float64 {
 	const nodes = 1000
 	var losses, weights [nodes]float64
 	largest := math.Inf(-1)
 	for i := range nodes {
 		t := low + (float64(i)+0.5)/nodes*width
-		losses[i] = loss(t)
-		weights[i] = -t*t/2 + losses[i]/2
+		losses[i], weights[i] = of(t)
+		weights[i] -= t * t / 2
 		largest = math.Max(largest, weights[i])
 	}
 	var m0, m1, m2 float64

@@ -50,7 +50,7 @@ func sampledDelta(g, s, epsilon float64) float64 {
 func onItsGrid(t *testing.T, rate, noise float64, count int) *Pair {
 	t.Helper()
 	step := math.Sqrt(float64(count)*SampledGaussianVariance(rate, noise)) / 100
-	d, _, err := Rows(NewGrid(step, 1e-22), rate, noise, 1, count)
+	d, _, err := Rows(NewGrid(step, 1e-22), rate, noise, 1, count, false)
 	if err != nil {
 		t.Fatal(err)
 	}

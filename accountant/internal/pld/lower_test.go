@@ -68,7 +68,7 @@ func TestLowerIsBelow(t *testing.T) {
 		rows, count int
 	}{{0.02, 1, 1, 300}, {0.05, 2, 3, 100}, {1e-3, 0.6, 1, 5000}}[:min(3, 1+long.Times())] {
 		low := must(LowerRows(testTail, c.rate, c.noise, c.rows, c.count))
-		high, _, err := Rows(by(math.Sqrt(float64(c.count)*RowsVariance(c.rate, c.noise, c.rows))/100), c.rate, c.noise, c.rows, c.count)
+		high, _, err := Rows(by(math.Sqrt(float64(c.count)*RowsVariance(c.rate, c.noise, c.rows))/100), c.rate, c.noise, c.rows, c.count, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestLowLawIsBelow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		high, _, err := Rows(by(0.01), c.rate, c.noise, 1, c.count)
+		high, _, err := Rows(by(0.01), c.rate, c.noise, 1, c.count, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -318,7 +318,7 @@ func TestBestOverCandidates(t *testing.T) {
 // at which the selection was evaluated.
 func TestSelectionOnTheGrid(t *testing.T) {
 	gaussian := func(noise, step float64) *Pair {
-		d, _, err := Rows(by(step), 1, noise, 1, 1)
+		d, _, err := Rows(by(step), 1, noise, 1, 1, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,9 @@ type rowsLoss struct {
 	log    []float64 // their logarithms
 	cut    float64   // the sum of the weights of larger k, which count as a mass of P at infinity
 	error  float64   // bounds the relative error of a weight
+	// replaced makes Q the mixture of N(-k, noise^2), against which the likelihood ratio is L(t)/L(-t): other rows take
+	// the place of the unit's. docs/proofs/bounds.md, "A sample in another's place", proves that this pair dominates.
+	replaced bool
 }
 
 // newRowsLoss takes rate in (0, 1) and at least one row. It leaves out the largest k, whose weights add up to at most
@@ -64,6 +67,16 @@ func (r *rowsLoss) exponent(k int, t float64) float64 {
 
 // at returns the loss at t, its slope, and a bound on the loss's error.
 func (r *rowsLoss) at(t float64) (loss, slope, error float64) {
+	loss, slope, error = r.one(t)
+	if r.replaced {
+		other, more, off := r.one(-t)
+		loss, slope, error = loss-other, slope+more, error+off+0x1p-52*math.Abs(loss-other)
+	}
+	return loss, slope, error
+}
+
+// one returns log L(t), its slope, and a bound on its error.
+func (r *rowsLoss) one(t float64) (loss, slope, error float64) {
 	const ulps = 0x1p-49
 	// Near L = 1 the loss is log1p of the sum of w_k (e^{x_k} - 1), as the weights sum to 1.
 	y, sum, touched := 0.0, 0.0, 0.0
@@ -111,6 +124,9 @@ func (r *rowsLoss) at(t float64) (loss, slope, error float64) {
 // inverse returns a t at which the loss is about l, or -Inf if the loss is larger everywhere, and the loss there with
 // its error. Callers allow for the difference. The search begins at near, if near is finite.
 func (r *rowsLoss) inverse(l, near float64) (t, loss, error float64) {
+	if r.replaced {
+		return r.inverseReplaced(l, near)
+	}
 	if !(l > r.log[0]) {
 		return math.Inf(-1), r.log[0], 0
 	}
@@ -126,13 +142,7 @@ func (r *rowsLoss) inverse(l, near float64) (t, loss, error float64) {
 			break
 		}
 	}
-	// The ratio is at least every term of its sum, so the loss is at least l at high.
-	high := math.Inf(1)
-	for k := 1; k < len(r.log); k++ {
-		step := float64(k) / r.noise
-		high = math.Min(high, (l-r.log[k])/step+step/2)
-	}
-	high += 1e-9 * (1 + math.Abs(high))
+	high := r.reaches(l)
 	for range 200 {
 		v, slope, error := r.at(high)
 		next := high - (v-l)/slope
@@ -143,6 +153,41 @@ func (r *rowsLoss) inverse(l, near float64) (t, loss, error float64) {
 	}
 	loss, _, error = r.at(high)
 	return high, loss, error
+}
+
+// reaches returns a t at which log L is at least l, because L is at least every term of its sum.
+func (r *rowsLoss) reaches(l float64) float64 {
+	high := math.Inf(1)
+	for k := 1; k < len(r.log); k++ {
+		step := float64(k) / r.noise
+		high = math.Min(high, (l-r.log[k])/step+step/2)
+	}
+	return high + 1e-9*(1+math.Abs(high))
+}
+
+// inverseReplaced is inverse for log L(t) - log L(-t), which is odd and at least log L(t) for t >= 0. It isn't convex,
+// so Newton's steps that leave the bracket become bisections.
+func (r *rowsLoss) inverseReplaced(l, near float64) (t, loss, error float64) {
+	if l < 0 {
+		t, loss, error = r.inverseReplaced(-l, -near)
+		return -t, -loss, error
+	}
+	low, high := 0.0, math.Max(0, r.reaches(l))
+	for t = math.Max(low, math.Min(near, high)); ; {
+		var slope float64
+		loss, slope, error = r.at(t)
+		if math.Abs(loss-l) <= error || !(high-low > 0x1p-50*high) {
+			return t, loss, error
+		}
+		if loss < l {
+			low = t
+		} else {
+			high = t
+		}
+		if t -= (loss - l) / slope; !(low < t && t < high) {
+			t = low + (high-low)/2
+		}
+	}
 }
 
 // above returns P's mass above t.
@@ -161,6 +206,22 @@ func (r *rowsLoss) below(t float64) float64 {
 		total += w * normalBelow(t-float64(k)/r.noise)
 	}
 	return total
+}
+
+// oppositeBelow returns Q's mass below t.
+func (r *rowsLoss) oppositeBelow(t float64) float64 {
+	if r.replaced {
+		return r.above(-t)
+	}
+	return normalBelow(t)
+}
+
+// oppositeAbove returns Q's mass above t.
+func (r *rowsLoss) oppositeAbove(t float64) float64 {
+	if r.replaced {
+		return r.below(-t)
+	}
+	return normalBelow(-t)
 }
 
 // limit returns a t above which P has a mass of about the tail of a normal distribution beyond reach. It is a choice,
@@ -182,13 +243,19 @@ func (r *rowsLoss) limit(reach float64) float64 {
 //
 // The mass of P at the upper end of the cell from a to b is the integral of phi (L - L(a))/(1 - e^-step), and at the
 // lower end the integral of phi e^-step (L(b) - L)/(1 - e^-step). With L's sum they are sums of the integrals of
-// sampledGaussian for each k, with noise/k in place of noise, and nothing cancels.
+// sampledGaussian for each k, with noise/k in place of noise, and nothing cancels. If rows are replaced, with M(t) =
+// L(-t), the integrals are of phi (L - L(a) + e^{loss(a)} (M(a) - M)) and phi e^-step (L(b) - L + e^{loss(b)} (M -
+// M(b))): the new terms are the same integrals over the mirrored cell, with their roles exchanged.
 //
 // A cell's masses are raised by its borders' errors, see [borderSlack], and by the weights' errors.
 func (r *rowsLoss) grid(on Grid, reach float64) (*lossGrid, error) {
 	step := on.step
 	limit := r.limit(reach)
-	lowest, _, _ := r.at(-reach)
+	first := -reach // below it Q's mass is negligible
+	if r.replaced {
+		first = -limit
+	}
+	lowest, _, _ := r.at(first)
 	highest, _, _ := r.at(limit)
 	g, err := newLossGrid(on, lowest, highest)
 	if err != nil {
@@ -207,12 +274,12 @@ func (r *rowsLoss) grid(on Grid, reach float64) (*lossGrid, error) {
 		return t, error
 	}
 	up := func(e, f float64) float64 { return borderSlack(e+r.error, f, step) }
-	from, fromError := border(0, -reach)
+	from, fromError := border(0, first)
 	at := 0
 	if math.IsInf(from, -1) {
 		// Every loss is above log w_0, which lies between the first two points: the first cell holds all outputs up to
 		// the next border, and its e^loss(a) is the grid point's.
-		to, toError := border(1, -reach)
+		to, toError := border(1, first)
 		if math.IsInf(to, -1) { // by rounding; another grid has other points
 			return nil, ErrTooFine
 		}
@@ -235,22 +302,32 @@ func (r *rowsLoss) grid(on Grid, reach float64) (*lossGrid, error) {
 	} else {
 		// P's mass below the grid goes to the lowest point.
 		g.p[0] = r.below(from) * up(fromError, 0)
-		g.qInf = normalBelow(from)
+		g.qInf = r.oppositeBelow(from)
+	}
+	if r.replaced { // a mass of Q at infinity too
+		g.qInf = g.qInf*(1+r.error) + r.cut
 	}
 	for from < limit && at < n {
 		to, toError := border(at+1, from)
 		to = math.Max(from, to)
 		raised := up(fromError, toError)
-		begin, end := math.Max(from, math.Min(to, -reach)), math.Min(to, limit)
+		begin, end := math.Max(from, math.Min(to, first)), math.Min(to, limit)
+		loss := float64(g.low+at) * step
 		upper, lower := 0.0, 0.0
 		for k := 1; k < len(r.weight); k++ {
 			more, less := cellIntegrals(from, begin, end, to, r.noise/float64(k), r.log[k]+r.exponent(k, from))
+			across := math.Exp((to - from) * float64(k) / r.noise)
 			upper += more
-			lower += less * math.Exp((to-from)*float64(k)/r.noise)
+			lower += less * across
+			if r.replaced {
+				more, less := cellIntegrals(-to, -end, -begin, -from, r.noise/float64(k), r.log[k]+r.exponent(k, -to))
+				upper += less * across * math.Exp(loss)
+				lower += more * math.Exp(loss+step)
+			}
 		}
 		if begin > from { // a tail too long to integrate: all of it counts at both ends
 			g.p[at+1] += raised * r.below(begin)
-			g.p[at] += raised * math.Exp(float64(g.low+at)*step) * normalBelow(begin)
+			g.p[at] += raised * math.Exp(loss) * r.oppositeBelow(begin)
 		}
 		g.p[at+1] += raised * upper / whole
 		g.p[at] += raised * lower * math.Exp(-step) / whole
@@ -262,7 +339,7 @@ func (r *rowsLoss) grid(on Grid, reach float64) (*lossGrid, error) {
 		at++
 	}
 	// Q's mass above goes to the highest point below it.
-	g.p[at] += math.Exp(float64(g.low+at)*step) * normalBelow(-from) * up(fromError, 0)
+	g.p[at] += math.Exp(float64(g.low+at)*step) * r.oppositeAbove(from) * up(fromError, 0)
 	g.pInf = r.above(from)*(1+r.error) + r.cut
 	if g.shift > math.Min(step, 1)*largestShift {
 		return nil, ErrTooWide // losses are lost in rounding
@@ -274,7 +351,18 @@ func (r *rowsLoss) grid(on Grid, reach float64) (*lossGrid, error) {
 // variance estimates the variance of the loss halfway between P and Q, like SampledGaussianVariance.
 func (r *rowsLoss) variance() float64 {
 	const reach = 12
-	return halfwayVariance(-reach, r.limit(reach)+reach, func(t float64) float64 { loss, _, _ := r.at(t); return loss })
+	limit, low := r.limit(reach), float64(-reach)
+	if r.replaced {
+		low = -limit
+	}
+	return halfwayVariance(low, limit-low, func(t float64) (loss, halfway float64) {
+		loss, _, _ = r.at(t)
+		if halfway = loss / 2; r.replaced {
+			other, _, _ := r.one(-t)
+			halfway += other
+		}
+		return loss, halfway
+	})
 }
 
 // RowsVariance estimates the variance of one step's loss halfway between P and Q, as SampledGaussianVariance does for
@@ -295,23 +383,26 @@ func clampRows(rate, noise float64, rows int) (float64, float64, int) {
 }
 
 // Rows returns a pair, on a grid of the given step, for count runs of a Gaussian mechanism with the given sampling rate
-// and noise multiplier, with any of a unit's rows against none of them. It composes them on a grid of their own that is
-// finer by an integer factor. each is the work, in products of two masses for each mass of the result; it is 0 if rate
-// or count is 0.
-func Rows(g Grid, rate, noise float64, rows, count int) (d *Pair, each int, err error) {
+// and noise multiplier, with any of a unit's rows against none of them, or against others in their place if replaced.
+// It composes them on a grid of their own that is finer by an integer factor. each is the work, in products of two
+// masses for each mass of the result; it is 0 if rate or count is 0.
+func Rows(g Grid, rate, noise float64, rows, count int, replaced bool) (d *Pair, each int, err error) {
 	if rate == 0 || count == 0 {
 		return Neutral(g), 0, nil
 	}
 	if noise == 0 {
 		return nil, 0, ErrTooWide
 	}
-	if rate, noise, rows = clampRows(rate, noise, rows); rows > 1 {
-		r := newRowsLoss(rate, noise, rows, g.tail()/float64(count))
-		return composedSteps(r.grid, r.variance, g, count)
-	}
+	rate, noise, rows = clampRows(rate, noise, rows)
 	if rate == 1 { // count Gaussians are one with less noise
 		noise *= (1 - 0x1p-50) / math.Sqrt(float64(count)) // rounded down
-		count = 1
+		if count = 1; replaced {
+			noise /= 2
+		}
+	} else if rows > 1 || replaced {
+		r := newRowsLoss(rate, noise, rows, g.tail()/float64(count))
+		r.replaced = replaced
+		return composedSteps(r.grid, r.variance, g, count)
 	}
 	return composedSteps(gaussianGrid(rate, noise), func() float64 { return SampledGaussianVariance(rate, noise) }, g, count)
 }
