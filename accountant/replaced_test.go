@@ -39,6 +39,31 @@ func TestReplacedStepsAgainstIntegration(t *testing.T) {
 	}
 }
 
+// dp_accounting 0.6.0 has runs under replacement too: PLDAccountant(NeighboringRelation.REPLACE_ONE) with its default
+// discretization of 1e-4 gave these epsilons at delta 1e-5 and 1e-8, from bench/workloads/accountants.
+func TestReplacedRunsAgainstDPAccounting(t *testing.T) {
+	for _, c := range []struct {
+		rate, noise float64
+		steps       int
+		want        [2]float64
+	}{
+		{0.01, 1, 1000, [2]float64{2.8434458118173023, 3.8794062221374257}},
+		{0.01, 2, 5000, [2]float64{2.9559562411706772, 3.9595975668178762}},
+		{0.0213, 2, 1878, [2]float64{4.001685423173314, 5.301337073673576}},
+		{0.5, 4, 100, [2]float64{13.078226612859362, 16.478145332688463}},
+		{0.001, 0.6, 10000, [2]float64{2.7717570542006547, 4.828243560743466}},
+		{1, 40, 100, [2]float64{1.9930921423047656, 2.707607314346656}},
+		{0.05, 0.8, 1, [2]float64{1.9453295287686483, 3.7974769777362223}},
+	} {
+		for i, delta := range []float64{1e-5, 1e-8} {
+			g, err := Epsilon(DPSGD(c.rate, c.noise, c.steps), delta, Options{Neighbours: ReplaceOne})
+			if err != nil || math.Abs(g.Epsilon/c.want[i]-1) > 3e-4 {
+				t.Errorf("%+v, delta %v: epsilon %v (%v)", c, delta, g.Epsilon, err)
+			}
+		}
+	}
+}
+
 // A Gaussian on all data has twice the distance, and is exact in modes that have no losses of replacements too, but for
 // the Rényi conversion.
 func TestReplacedGaussian(t *testing.T) {
