@@ -23,6 +23,8 @@ type accountOptions struct {
 	group    int     // rows of one unit
 	epsilon  float64 // of account delta
 	attained bool    // of account compare
+
+	neighbours string
 }
 
 // accounted is what one of the commands computes: its result, and how people read it.
@@ -42,7 +44,17 @@ func newAccountCommand(g *global) *cobra.Command {
 
 A plan is tuning and final training together, as "dptrain tune" would do them;
 with --single it is one training run without tuning. Settings come from the
-preset of --dataset, and flags change them. Nothing here depends on the model.`,
+preset of --dataset, and flags change them. Nothing here depends on the model.
+
+A guarantee compares neighbours: data sets that differ by one sample, which is
+added or removed. With --neighbours replace-one another sample takes its place,
+which changes more and costs more, up to some twice the epsilon. An epsilon for
+one relation says nothing about the other. zero-out-one, where a sample is there
+but counts for nothing, costs the same as add-or-remove-one.
+
+Batches are Poisson samples: each sample is in each batch with probability gamma,
+whatever else is in it. For shuffled data, or batches of a fixed size, all answers
+here are wrong, and usually too small.`,
 		Example: `  dptrain account epsilon --dataset mnist --variant 2 --noise-multiplier 2.14
   dptrain account noise   --dataset mnist --epsilon 4
   dptrain account delta   --dataset mnist --noise-multiplier 2 --epsilon 3
@@ -73,6 +85,9 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 			if opts.steps < 0 {
 				return term.Usagef("--steps: must be a number above 0, got %d", opts.steps)
 			}
+			if n := accountant.Neighbours(opts.neighbours); n != "" && neighbours[n] == "" {
+				return term.Usagef("--neighbours: unknown relation %q; use %s, %s or %s", n, accountant.AddRemove, accountant.ReplaceOne, accountant.ZeroOut)
+			}
 			e, err := opts.Resolve()
 			if err != nil {
 				return err
@@ -96,6 +111,9 @@ func newAccountSubcommand(g *global, name, short string, run func(accountOptions
 	}
 	fs.IntVar(&opts.group, "group", 1, "rows of one person (or other unit) that are added or removed together")
 	fs.IntVar(&opts.steps, "steps", 0, "steps of each run; overrides --epochs")
+	if name != "compare" {
+		fs.StringVar(&opts.neighbours, "neighbours", string(accountant.AddRemove), "`relation` of data sets that the guarantee compares: add-or-remove-one, replace-one or zero-out-one")
+	}
 	if name == "delta" {
 		fs.Float64Var(&opts.epsilon, "epsilon", 0, "epsilon of the guarantee")
 	}
@@ -114,7 +132,7 @@ func oneKindOfRun(e settings.Experiment) error {
 }
 
 func (o accountOptions) uniform(e settings.Experiment) experiment.Uniform {
-	return experiment.Uniform{Experiment: e, Single: o.single, Rows: o.group}
+	return experiment.Uniform{Experiment: e, Single: o.single, Rows: o.group, Neighbours: accountant.Neighbours(o.neighbours)}
 }
 
 func (o accountOptions) stepsOf(e settings.Experiment) (int, error) {
@@ -136,6 +154,17 @@ type accountResult struct {
 	Accounting      string  `json:"accounting"`
 	Bound           string  `json:"bound"`
 	Order           int     `json:"rdp_order,omitempty"`
+	Neighbours      string  `json:"neighbouring_relation"`
+}
+
+// neighbours describes the relations that --neighbours names, and the same for units.
+var neighbours = map[accountant.Neighbours]string{
+	accountant.AddRemove:     "one sample, added or removed",
+	accountant.ReplaceOne:    "one sample, replaced by another",
+	accountant.ZeroOut:       "one sample, which in one of them counts for nothing",
+	accountant.AddRemoveUnit: "all rows of a unit, added or removed",
+	accountant.ReplaceUnit:   "all rows of a unit, replaced by another's",
+	accountant.ZeroOutUnit:   "all rows of a unit, which in one of them count for nothing",
 }
 
 func (o accountOptions) result(e settings.Experiment, noise float64, steps int, g accountant.Guarantee) accountResult {
@@ -152,7 +181,7 @@ func (o accountOptions) result(e settings.Experiment, noise float64, steps int, 
 		group = o.group
 		plan += fmt.Sprintf(", for a unit of up to %d rows", group)
 	}
-	return accountResult{plan, group, e.Privacy.SamplingRate, steps, noise, g.Epsilon, g.Delta, string(g.Mode), g.Bound, g.Order}
+	return accountResult{plan, group, e.Privacy.SamplingRate, steps, noise, g.Epsilon, g.Delta, string(g.Mode), g.Bound, g.Order, string(g.Neighbours)}
 }
 
 func (r accountResult) print(w io.Writer, answer, value string) {
@@ -160,6 +189,7 @@ func (r accountResult) print(w io.Writer, answer, value string) {
 		{answer, value},
 		{"plan", fmt.Sprintf("%s; %d steps at sampling rate %v, noise multiplier %s", r.Plan, r.Steps, r.SamplingRate, release.Exact(r.NoiseMultiplier))},
 		{"guarantee", release.EpsilonAt(r.Epsilon, r.Delta)},
+		{"neighbours", "data sets that differ by " + neighbours[accountant.Neighbours(r.Neighbours)] + "; batches are Poisson samples"},
 		{"bound", fmt.Sprintf("%s (%s accounting)", r.Bound, r.Accounting)},
 	})
 }
@@ -212,7 +242,7 @@ func runAccountDelta(o accountOptions, e settings.Experiment) (*accounted, error
 	if err != nil {
 		return nil, err
 	}
-	guarantee, err := accountant.Delta(event(steps), o.epsilon, experiment.Accounting(e.Privacy))
+	guarantee, err := accountant.Delta(event(steps), o.epsilon, o.uniform(e).Options())
 	if err != nil {
 		return nil, fmt.Errorf("account for the plan: %w", err)
 	}

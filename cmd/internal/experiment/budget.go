@@ -17,13 +17,13 @@ type guaranteed interface {
 // settle returns the plan with the minimum noise, or the maximum number of steps, that meets the settings' epsilon, and
 // the plan's guarantee. calibrate finds them. Without an epsilon the noise is given, and the plan stays as it is.
 func settle[P guaranteed](
-	p settings.Privacy, plan P, calibrate func(P, float64, float64, accountant.Options) (P, accountant.Guarantee, error),
+	p settings.Privacy, o accountant.Options, plan P, calibrate func(P, float64, float64, accountant.Options) (P, accountant.Guarantee, error),
 ) (P, accountant.Guarantee, error) {
 	if p.Epsilon == nil {
-		g, err := guaranteeOf(p, plan)
+		g, err := guaranteeOf(p, o, plan)
 		return plan, g, err
 	}
-	plan, g, err := calibrate(plan, *p.Epsilon, p.Delta, Accounting(p))
+	plan, g, err := calibrate(plan, *p.Epsilon, p.Delta, o)
 	if err != nil {
 		err = explained(p, err)
 	}
@@ -31,8 +31,8 @@ func settle[P guaranteed](
 }
 
 // guaranteeOf returns the guarantee of a plan with given noise, and an [Error] if its epsilon is infinite.
-func guaranteeOf(p settings.Privacy, plan guaranteed) (accountant.Guarantee, error) {
-	g, err := plan.Guarantee(p.Delta, Accounting(p))
+func guaranteeOf(p settings.Privacy, o accountant.Options, plan guaranteed) (accountant.Guarantee, error) {
+	g, err := plan.Guarantee(p.Delta, o)
 	if err != nil {
 		return g, fmt.Errorf("account for the plan: %w", err)
 	}

@@ -96,7 +96,7 @@ func Recommended(e settings.Experiment, s planner.Settings, trials []planner.Tri
 	p := s.Plan
 	p.Space = s.Grid
 	p.Method, p.SubsetRate, p.Repetitions = least.Method, least.SubsetRate, least.Repetitions
-	settled, guarantee, err := settle(e.Privacy, p, tuner.Calibrate)
+	settled, guarantee, err := settle(e.Privacy, Accounting(e.Privacy), p, tuner.Calibrate)
 	if err != nil {
 		return least, guarantee, err
 	}

@@ -29,7 +29,7 @@ func planTraining(e settings.Experiment, n int) (train.Settings, release.Privacy
 		}
 		calibrate = unitRun.calibrate
 	}
-	run, guarantee, err := settle(e.Privacy, unitRun{trainingPrivacy(e, n, steps), e.Data.RowsPerUnit}, calibrate)
+	run, guarantee, err := settle(e.Privacy, Accounting(e.Privacy), unitRun{trainingPrivacy(e, n, steps), e.Data.RowsPerUnit}, calibrate)
 	if err != nil {
 		return train.Settings{}, release.Privacy{}, err
 	}

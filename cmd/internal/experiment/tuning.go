@@ -53,7 +53,7 @@ func planTuning(e settings.Experiment, n int) (tuner.Settings, release.Privacy, 
 	if e.Privacy.Fixed == settings.FixedNoise {
 		calibrate = tuner.CalibrateSteps
 	}
-	tuned, guarantee, err := settle(e.Privacy, tuned, calibrate)
+	tuned, guarantee, err := settle(e.Privacy, Accounting(e.Privacy), tuned, calibrate)
 	if err != nil {
 		return tuner.Settings{}, release.Privacy{}, err
 	}

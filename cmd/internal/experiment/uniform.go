@@ -12,6 +12,15 @@ type Uniform struct {
 	settings.Experiment
 	Single bool // account for one run, without tuning
 	Rows   int  // of one unit, together; 0 and 1 mean that a sample is the unit
+
+	Neighbours accountant.Neighbours
+}
+
+// Options returns the accounting of the settings, for the neighbours.
+func (u Uniform) Options() accountant.Options {
+	o := Accounting(u.Privacy)
+	o.Neighbours = u.Neighbours
+	return o
 }
 
 // Events returns a function that returns the event of the experiment for a number of steps of each run. The settings
@@ -27,14 +36,14 @@ func (u Uniform) Events() (func(steps int) accountant.Event, error) {
 // Settle returns the noise multiplier, given or calibrated, and the guarantee.
 func (u Uniform) Settle(steps int) (noise float64, g accountant.Guarantee, err error) {
 	if u.Single {
-		p, g, err := settle(u.Privacy, u.single(steps), unitRun.calibrate)
+		p, g, err := settle(u.Privacy, u.Options(), u.single(steps), unitRun.calibrate)
 		return p.NoiseMultiplier, g, err
 	}
 	r, err := repetitionsOf(u.Privacy)
 	if err != nil {
 		return 0, g, err
 	}
-	s, g, err := settle(u.Privacy, u.tuning(r, steps), tuner.Calibrate)
+	s, g, err := settle(u.Privacy, u.Options(), u.tuning(r, steps), tuner.Calibrate)
 	if err != nil {
 		return 0, g, err
 	}
