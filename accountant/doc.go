@@ -15,6 +15,8 @@ Events are immutable values, from which larger events can be built: [Gaussian], 
 accounting can give. No other package decides what a run costs.
 
 Neighbours are datasets that differ by one sample, added or removed, or by the samples of one unit that [GroupOf] names.
+By [Options] another sample may take the sample's place ([ReplaceOne]). A batch is a Poisson sample: a sampling rate is
+the probability that a sample is in it, whatever else is. No bound covers shuffled batches or batches of a fixed size.
 Every bound covers both directions. Logarithms are natural. Every result is an upper bound: sums are rounded up, grids
 and searches err to the safe side, and a calibrated value has been evaluated and found to meet its target.
 
