@@ -126,7 +126,7 @@ func TestMassesAllowForTheirBorders(t *testing.T) {
 		{1 - 0x1p-19, 0.3, 1, mostBins - 10, 30}, {1e-6, 1, 1, 50000, 5}, {0.0213, 2, 1, 5000, 5}, {0.3, 0.7, 4, 10000, 5},
 	} {
 		border := func(l float64) float64 { at, _ := sampledBorder(c.rate, c.noise, l); return at }
-		grid := func(step float64) (*lossGrid, error) { return sampledGaussian(c.rate, c.noise, by(step), reach) }
+		grid := func(step float64) (*lossGrid, error) { return newRowsLoss(c.rate, c.noise, 1, 0).grid(by(step), reach) }
 		lowest, highest := sampledLoss(c.rate, stepLoss(c.noise, -reach)), sampledLoss(c.rate, stepLoss(c.noise, 1/c.noise+reach))
 		high := reach + 1/c.noise
 		if c.rows > 1 {

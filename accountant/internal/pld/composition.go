@@ -49,7 +49,7 @@ func (c *composition) addition(inf, shift float64) (*side, error) {
 
 func (c *composition) side(fine []float64, first int, below, inf, shift float64) (*side, error) {
 	if shift > c.step {
-		return nil, ErrTooWide // see sampledGaussian
+		return nil, ErrTooWide // see rowsLoss.grid
 	}
 	cells := (len(fine) - 1) / c.coarsen
 	b, err := newBuilder(c.grid(), float64(first), float64(first+cells+1))

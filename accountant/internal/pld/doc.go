@@ -30,7 +30,7 @@ its masses may be raised and moved to higher losses, and need not add up to 1.
     the grid go to infinity at the top and to the lowest loss at the bottom. How small tails are follows from the delta
     that is wanted (Grid).
   - One step of DP-SGD is dominated by (1-g) N(0,s^2) + g N(1,s^2) against N(0,s^2) (Zhu, Dong and Wang, "Optimal
-    accounting of differential privacy via characteristic function", 2022). sampledGaussian integrates it over the cells
+    accounting of differential privacy via characteristic function", 2022). rowsLoss.grid integrates it over the cells
     of the grid, in a form in which nothing cancels.
   - Composition adds losses. Many equal steps are composed by Fourier transform on a fine grid and put on the coarse
     grid of the event. lossGrid.power raises every outcome by a bound on its error, so that deltas far below the

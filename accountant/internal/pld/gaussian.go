@@ -39,92 +39,6 @@ func newLossGrid(g Grid, lowest, highest float64) (*lossGrid, error) {
 	return &lossGrid{Grid: g, low: int(first), p: make([]float64, int(last-first)+1)}, nil
 }
 
-// sampledGaussian returns the masses of P = (1-rate) N(0, noise^2) + rate N(1, noise^2) and Q = N(0, noise^2), which
-// dominate a Poisson-sampled Gaussian mechanism of sensitivity 1 (Zhu, Dong and Wang, 2022). It splits each cell's mass
-// between the cell's two grid points so that P and Q keep their masses. Outcomes beyond reach standard deviations go to
-// infinity.
-//
-// With outputs t in standard deviations and phi the standard normal density, x(t) = t/noise - 1/(2 noise^2) and e^loss
-// = 1-rate + rate e^x. So P's mass at the upper end of the cell from a to b, the integral of p (1 -
-// e^{loss(a)-loss})/(1 - e^-step), is
-//
-//	rate e^{x(a)}/(1 - e^-step) times the integral of phi(t) (e^{(t-a)/noise} - 1),
-//
-// and at the lower end it is rate e^{x(b)} e^-step/(1 - e^-step) times the integral of phi(t) (1 - e^{(t-b)/noise}).
-// Nothing cancels in these forms. The integrals are from border to border in floats, and the borders' losses aren't
-// exactly the grid points: see [borderSlack].
-func sampledGaussian(rate, noise float64, on Grid, reach float64) (*lossGrid, error) {
-	step := on.step
-	x := func(t float64) float64 { return stepLoss(noise, t) }
-	lowest, highest := sampledLoss(rate, x(-reach)), sampledLoss(rate, x(1/noise+reach))
-	g, err := newLossGrid(on, lowest, highest)
-	if err != nil {
-		return nil, err
-	}
-	n := len(g.p) - 1
-	whole, logRate := -math.Expm1(-step), float.Log(rate)
-
-	// border returns the output at which the loss is grid point i's, with the loss's error, to which it raises
-	// g.shift.
-	border := func(i int) (t, error float64) {
-		t, error = sampledBorder(rate, noise, float64(g.low+i)*step)
-		g.shift = math.Max(g.shift, error)
-		return t, error
-	}
-	// Cells end at limit. Beyond it is a tail.
-	limit := 1/noise + reach
-	from, fromError := border(0)
-	at := 0
-	if math.IsInf(from, -1) {
-		// Every loss is above log(1-rate), which lies between the first two points: the first cell holds all outputs up
-		// to the next border, and its e^loss(a) is the grid point's.
-		from, fromError = border(1)
-		at = 1
-		raised := borderSlack(0, fromError, step)
-		begin, end := math.Min(from, -reach), math.Min(from, limit)
-		start := float64(g.low) * step
-		gap := (1 - rate) * (0x1p-50*math.Abs(start) - math.Expm1(start-math.Log1p(-rate)))
-		_, lower := cellIntegrals(begin, begin, end, from, noise, 0)
-		lower += normalBelow(begin)
-		if from > limit {
-			lower += normalBelow(-limit)
-		}
-		g.p[1] += raised * (math.Max(0, gap)*normalBelow(from) + rate*normalBelow(from-1/noise)) / whole
-		g.p[0] += raised * math.Exp(logRate+x(from)-step) * lower / whole
-	} else {
-		// P's mass below the grid goes to the lowest point.
-		g.p[0] = (1-rate)*normalBelow(from) + rate*normalBelow(from-1/noise)
-		g.qInf = normalBelow(from)
-	}
-	for from < limit && at < n {
-		to, toError := border(at + 1)
-		to = math.Max(from, to)
-		raised := borderSlack(fromError, toError, step)
-		// The factor e^x goes into the integral with phi: neither needs to be within range by itself.
-		begin := math.Max(from, math.Min(to, -reach))
-		upper, lower := cellIntegrals(from, begin, math.Min(to, limit), to, noise, logRate+x(from))
-		if begin > from { // a tail too long to integrate: all of it counts at both ends
-			g.p[at+1] += (1-rate)*normalBelow(begin) + rate*normalBelow(begin-1/noise)
-			g.p[at] += math.Exp(float64(g.low+at)*step) * normalBelow(begin)
-		}
-		g.p[at+1] += raised * upper / whole
-		g.p[at] += raised * lower * math.Exp((to-from)/noise-step) / whole
-		if to > limit {
-			from = limit
-			break
-		}
-		from, fromError = to, toError
-		at++
-	}
-	// Q's mass above goes to the highest point below it.
-	g.p[at] += math.Exp(float64(g.low+at)*step) * normalBelow(-from)
-	g.pInf = (1-rate)*normalBelow(-from) + rate*normalBelow(1/noise-from)
-	if g.shift > math.Min(step, 1)*largestShift {
-		return nil, ErrTooWide // losses are lost in rounding
-	}
-	return g.raised(massRounding(reach+1/noise, 1/noise, logRate))
-}
-
 // stepLoss returns the privacy loss at t standard deviations of a step that takes all samples.
 func stepLoss(noise, t float64) float64 { return t/noise - 0.5/noise/noise }
 
@@ -192,16 +106,6 @@ func (g *lossGrid) raised(slack float64) (*lossGrid, error) {
 // normalBelow returns the standard normal distribution function at t.
 func normalBelow(t float64) float64 { return math.Erfc(-t/math.Sqrt2) / 2 }
 
-// SampledGaussianVariance estimates the variance of one step's loss halfway between P and Q, by quadrature. It is only
-// used to choose grids, so its error can make a bound looser but not wrong.
-func SampledGaussianVariance(rate, noise float64) float64 {
-	const reach = 12
-	return halfwayVariance(-reach, 1/noise+2*reach, func(t float64) (loss, halfway float64) {
-		loss = sampledLoss(rate, t/noise-0.5/noise/noise)
-		return loss, loss / 2
-	})
-}
-
 // halfwayVariance estimates the variance halfway between P and Q of a loss that is a function of the standard
 // deviations t, from the nodes in an interval of the given width. of also returns log sqrt(p q)/phi.
 func halfwayVariance(low, width float64, of func(t float64) (loss, halfway float64)) float64 {
@@ -225,11 +129,6 @@ func halfwayVariance(low, width float64, of func(t float64) (loss, halfway float
 // finePoints is the number of grid points in a standard deviation of one step's losses. Rounding losses to n points
 // raises their variance by a relative 1/(6 n^2), which raises epsilon by about half as much.
 const finePoints = 32
-
-// gaussianGrid returns sampledGaussian as a function of the grid.
-func gaussianGrid(rate, noise float64) gridMaker {
-	return func(on Grid, reach float64) (*lossGrid, error) { return sampledGaussian(rate, noise, on, reach) }
-}
 
 // A gridMaker returns the masses of one step on a grid, where outcomes beyond reach standard deviations go to infinity.
 type gridMaker func(on Grid, reach float64) (*lossGrid, error)

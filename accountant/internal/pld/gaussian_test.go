@@ -20,7 +20,7 @@ func TestPowerOfGaussians(t *testing.T) {
 	}{{0.3, 100}, {1, 1000}, {3, 50}, {6, 2000}} {
 		noise := math.Sqrt(float64(c.count)) / c.mu
 		const coarsen = 20
-		d, err := composedGrid(gaussianGrid(1, noise), c.count, NewGrid(c.mu/100, 1e-22), coarsen)
+		d, err := composedGrid(newRowsLoss(1, noise, 1, 0).grid, c.count, NewGrid(c.mu/100, 1e-22), coarsen)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func sampledDelta(g, s, epsilon float64) float64 {
 // onItsGrid composes steps on a grid chosen by their standard deviation.
 func onItsGrid(t *testing.T, rate, noise float64, count int) *Pair {
 	t.Helper()
-	step := math.Sqrt(float64(count)*SampledGaussianVariance(rate, noise)) / 100
+	step := math.Sqrt(float64(count)*RowsVariance(rate, noise, 1)) / 100
 	d, _, err := Rows(NewGrid(step, 1e-22), rate, noise, 1, count, false)
 	if err != nil {
 		t.Fatal(err)

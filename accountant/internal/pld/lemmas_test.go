@@ -227,7 +227,7 @@ func TestSampledGaussianKeepsMasses(t *testing.T) {
 		for _, noise := range []float64{0.7, 2, 9} {
 			for _, step := range []float64{0.003, 0.02, 0.2} {
 				for _, reach := range []float64{0.5, 2, 6} {
-					g, err := sampledGaussian(rate, noise, by(step), reach)
+					g, err := newRowsLoss(rate, noise, 1, 0).grid(by(step), reach)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -277,11 +277,11 @@ func TestSubsetWhereRatiosCancel(t *testing.T) {
 
 func TestAdditionKeepsItsInfinity(t *testing.T) {
 	const rate, noise, step, reach = 0.3, 2, 0.02, 1
-	g, err := sampledGaussian(rate, noise, by(step), reach)
+	g, err := newRowsLoss(rate, noise, 1, 0).grid(by(step), reach)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := composedGrid(func(on Grid, _ float64) (*lossGrid, error) { return sampledGaussian(rate, noise, on, reach) }, 1, by(step), 1)
+	d, err := composedGrid(func(on Grid, _ float64) (*lossGrid, error) { return newRowsLoss(rate, noise, 1, 0).grid(on, reach) }, 1, by(step), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

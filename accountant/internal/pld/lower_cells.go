@@ -26,29 +26,15 @@ type lossCells struct {
 func stepCells(rate, noise float64, rows int, g Grid, reach float64) (*lossCells, error) {
 	step := g.step
 	// weights and their logarithms, for k >= 1
-	logs, limit, weightError := []float64{float.Log(rate)}, 1/noise+reach, 0x1p-48
-	least := math.Log1p(-rate)
-	lowest := sampledLoss(rate, stepLoss(noise, -reach))
-	highest := sampledLoss(rate, stepLoss(noise, limit))
-	var several *rowsLoss
-	if rows > 1 {
-		several = newRowsLoss(rate, noise, rows, -1) // leaves out none
-		logs, limit, weightError = several.log[1:], several.limit(reach), several.error
-		least = several.log[0]
-		lowest, _, _ = several.at(-reach)
-		highest, _, _ = several.at(limit)
-	}
+	of := newRowsLoss(rate, noise, rows, -1) // leaves out none
+	logs, limit, weightError := of.log[1:], of.limit(reach), of.error
+	least := of.log[0]
+	lowest, _, _ := of.at(-reach)
+	highest, _, _ := of.at(limit)
 	c := &lossCells{Grid: g}
 	border := func(l, near float64) float64 {
-		var t, error float64
-		if several == nil {
-			t, error = sampledBorder(rate, noise, l)
-		} else {
-			var at float64
-			t, at, error = several.inverse(l, near)
-			error += math.Abs(at-l) + 0x1p-50*math.Abs(l)
-		}
-		c.shift = math.Max(c.shift, error)
+		t, at, error := of.inverse(l, near)
+		c.shift = math.Max(c.shift, error+math.Abs(at-l)+0x1p-50*math.Abs(l))
 		return t
 	}
 	integrals := func(from, begin, to float64) (up, down float64) {

@@ -7,9 +7,9 @@ import (
 	"github.com/dptrain/dptrain/internal/float"
 )
 
-// A rowsLoss is the privacy loss of one step of DP-SGD on several rows of one unit: of P, the mixture of N(k, noise^2)
-// with weights w_k, against Q = N(0, noise^2), where k ~ Binomial(rows, rate) is the number of rows that are sampled.
-// In standard deviations t the likelihood ratio is
+// A rowsLoss is the privacy loss of one step of DP-SGD on the rows of one unit: of P, the mixture of N(k, noise^2) with
+// weights w_k, against Q = N(0, noise^2), where k ~ Binomial(rows, rate) is the number of rows that are sampled. For one
+// row, P = (1-rate) N(0, noise^2) + rate N(1, noise^2) (Zhu, Dong and Wang, 2022). In standard deviations t the likelihood ratio is
 //
 //	L(t) = sum of w_k e^{x_k(t)},  x_k(t) = k t/noise - k^2/(2 noise^2),
 //
@@ -26,10 +26,15 @@ type rowsLoss struct {
 	replaced bool
 }
 
-// newRowsLoss takes rate in (0, 1) and at least one row. It leaves out the largest k, whose weights add up to at most
-// tail.
+// newRowsLoss takes rate in (0, 1), or 1 for one row, and at least one row. Of several it leaves out the largest k, whose
+// weights add up to at most tail.
 func newRowsLoss(rate, noise float64, rows int, tail float64) *rowsLoss {
 	r := &rowsLoss{noise: noise}
+	if rows == 1 {
+		r.weight, r.log = []float64{1 - rate, rate}, []float64{math.Log1p(-rate), float.Log(rate)}
+		r.error = 0x1p-50
+		return r
+	}
 	logRate, logRest := float.Log(rate), math.Log1p(-rate)
 	all := make([]float64, rows+1)
 	binomial := 0.0
@@ -126,6 +131,10 @@ func (r *rowsLoss) one(t float64) (loss, slope, error float64) {
 func (r *rowsLoss) inverse(l, near float64) (t, loss, error float64) {
 	if r.replaced {
 		return r.inverseReplaced(l, near)
+	}
+	if len(r.log) == 2 {
+		t, error = sampledBorder(r.weight[1], r.noise, l)
+		return t, l, error
 	}
 	if !(l > r.log[0]) {
 		return math.Inf(-1), r.log[0], 0
@@ -239,15 +248,18 @@ func (r *rowsLoss) limit(reach float64) float64 {
 	return high
 }
 
-// grid returns the masses of P and Q, like sampledGaussian.
+// grid returns the masses of P and Q. It splits each cell's mass between the cell's two grid points so that P and Q keep
+// their masses. Outcomes beyond reach standard deviations of both go to infinity.
 //
-// The mass of P at the upper end of the cell from a to b is the integral of phi (L - L(a))/(1 - e^-step), and at the
-// lower end the integral of phi e^-step (L(b) - L)/(1 - e^-step). With L's sum they are sums of the integrals of
-// sampledGaussian for each k, with noise/k in place of noise, and nothing cancels. If rows are replaced, with M(t) =
-// L(-t), the integrals are of phi (L - L(a) + e^{loss(a)} (M(a) - M)) and phi e^-step (L(b) - L + e^{loss(b)} (M -
-// M(b))): the new terms are the same integrals over the mirrored cell, with their roles exchanged.
+// With phi the standard normal density, the mass of P at the upper end of the cell from a to b is the integral of phi (L
+// - L(a))/(1 - e^-step), and at the lower end the integral of phi e^-step (L(b) - L)/(1 - e^-step). These are sums over
+// k of w_k e^{x_k(a)} times the integral of phi(t) (e^{k(t-a)/noise} - 1), and of w_k e^{x_k(b)} times that of phi(t) (1
+// - e^{k(t-b)/noise}): nothing cancels. If rows are replaced, with M(t) = L(-t), the integrals are of phi (L - L(a) +
+// e^{loss(a)} (M(a) - M)) and phi e^-step (L(b) - L + e^{loss(b)} (M - M(b))): the new terms are the same integrals over
+// the mirrored cell, with their roles exchanged.
 //
-// A cell's masses are raised by its borders' errors, see [borderSlack], and by the weights' errors.
+// The integrals are from border to border in floats, whose losses aren't exactly the grid points: a cell's masses are
+// raised by its borders' errors, see [borderSlack], and by the weights', since every term has a weight as a factor.
 func (r *rowsLoss) grid(on Grid, reach float64) (*lossGrid, error) {
 	step := on.step
 	limit := r.limit(reach)
@@ -273,7 +285,7 @@ func (r *rowsLoss) grid(on Grid, reach float64) (*lossGrid, error) {
 		g.shift = math.Max(g.shift, error)
 		return t, error
 	}
-	up := func(e, f float64) float64 { return borderSlack(e+r.error, f, step) }
+	up := func(e, f float64) float64 { return borderSlack(e, f, step) * (1 + 2*r.error) }
 	from, fromError := border(0, first)
 	at := 0
 	if math.IsInf(from, -1) {
@@ -285,7 +297,7 @@ func (r *rowsLoss) grid(on Grid, reach float64) (*lossGrid, error) {
 		}
 		begin, end := math.Min(to, -reach), math.Min(to, limit)
 		start := float64(g.low) * step
-		gap := r.weight[0] * (0x1p-49*(math.Abs(start)+math.Abs(r.log[0])+1) - math.Expm1(start-r.log[0]))
+		gap := r.weight[0] * (0x1p-49*(math.Abs(start)+math.Abs(r.log[0])) - math.Expm1(start-r.log[0]))
 		upper, lower := math.Max(0, gap)*normalBelow(to), 0.0
 		for k := 1; k < len(r.weight); k++ {
 			upper += r.weight[k] * normalBelow(to-float64(k)/r.noise)
@@ -345,10 +357,11 @@ func (r *rowsLoss) grid(on Grid, reach float64) (*lossGrid, error) {
 		return nil, ErrTooWide // losses are lost in rounding
 	}
 	last := len(r.weight) - 1
-	return g.raised(massRounding(limit, float64(last)/r.noise, slices.Min(r.log)))
+	return g.raised(massRounding(limit, float64(last)/r.noise, slices.Min(r.log[1:])))
 }
 
-// variance estimates the variance of the loss halfway between P and Q, like SampledGaussianVariance.
+// variance estimates the variance of the loss halfway between P and Q, by quadrature. It is only used to choose grids,
+// so its error can make a bound looser but not wrong.
 func (r *rowsLoss) variance() float64 {
 	const reach = 12
 	limit, low := r.limit(reach), float64(-reach)
@@ -365,12 +378,9 @@ func (r *rowsLoss) variance() float64 {
 	})
 }
 
-// RowsVariance estimates the variance of one step's loss halfway between P and Q, as SampledGaussianVariance does for
-// one row.
+// RowsVariance estimates the variance of one step's loss halfway between P and Q.
 func RowsVariance(rate, noise float64, rows int) float64 {
-	if rate, noise, rows = clampRows(rate, noise, rows); rows == 1 {
-		return SampledGaussianVariance(rate, noise)
-	}
+	rate, noise, rows = clampRows(rate, noise, rows)
 	return newRowsLoss(rate, noise, rows, 1e-20).variance()
 }
 
@@ -397,12 +407,10 @@ func Rows(g Grid, rate, noise float64, rows, count int, replaced bool) (d *Pair,
 	if rate == 1 { // count Gaussians are one with less noise
 		noise *= (1 - 0x1p-50) / math.Sqrt(float64(count)) // rounded down
 		if count = 1; replaced {
-			noise /= 2
+			noise, replaced = noise/2, false
 		}
-	} else if rows > 1 || replaced {
-		r := newRowsLoss(rate, noise, rows, g.tail()/float64(count))
-		r.replaced = replaced
-		return composedSteps(r.grid, r.variance, g, count)
 	}
-	return composedSteps(gaussianGrid(rate, noise), func() float64 { return SampledGaussianVariance(rate, noise) }, g, count)
+	r := newRowsLoss(rate, noise, rows, g.tail()/float64(count))
+	r.replaced = replaced
+	return composedSteps(r.grid, r.variance, g, count)
 }
