@@ -75,16 +75,38 @@ func (m moments) edge(side, logTail float64) (loss, tilt float64) {
 	return side * best, side * (math.Exp(x) + 0.5)
 }
 
-// tilts returns the tilts of a composition. A tilt's errors are 1e-16 of the largest tilted mass, which is as small
-// some eight standard deviations from the tilt's centre; a tail of e^-50 begins ten standard deviations out. The tilts
+// tilts returns the tilts of a composition, ascending. Each has errors of some 1e-16 times the count of its largest mass,
+// in all of its masses. So there are enough for errors to be small everywhere, against the masses of P and Q or against
+// the grid's tail; for a normal law one tilt serves some eight standard deviations, for a skew one fewer. The tilts
 // begin at the grid's own tails: masses that end before the window have no best tilt at its edges.
-func (m moments) tilts() []float64 {
-	_, high := m.edge(1, m.g.logTail)
-	_, low := m.edge(-1, m.g.logTail)
-	sides := math.Max(1, math.Ceil(math.Sqrt(-2*m.g.logTail)/10)) // of each side
-	all := []float64{0}
-	for i := 1.0; i <= sides; i++ {
-		all = append(all, low*i/(sides+0.5), high*i/(sides+0.5))
+func (m moments) tilts() (all []float64) {
+	const most = 4 // of each side
+	last, high := m.edge(1, m.g.logTail)
+	first, low := m.edge(-1, m.g.logTail)
+	for sides := 1.0; sides <= most; sides++ {
+		all = nil
+		for i := -sides; i <= sides; i++ {
+			all = append(all, (math.Max(i, 0)*high-math.Min(i, 0)*low)/(sides+0.5))
+		}
+		if m.near(all, first, last) {
+			break
+		}
 	}
 	return all
+}
+
+// near reports whether errors are small, by an estimate: at both ends of the losses, and where the errors of two
+// neighbouring tilts are equal.
+func (m moments) near(tilts []float64, first, last float64) bool {
+	const errors, small = -32, -9 // logarithms
+	off := float.Log(m.count) + errors
+	above := func(tilt, l float64) bool { return m.at(tilt)-tilt*l+off+math.Abs(l)/2 > m.g.logTail }
+	for i, high := range tilts[1:] {
+		low, mid := tilts[i], (tilts[i]+high)/2
+		l := (m.at(high) - m.at(low)) / (high - low)
+		if above(low, l) && m.at(low)-low*l+off > m.at(mid)-mid*l+small {
+			return false
+		}
+	}
+	return !above(tilts[0], first) && !above(tilts[len(tilts)-1], last)
 }

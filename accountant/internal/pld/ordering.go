@@ -348,13 +348,14 @@ func (o *ordering) worstEven(c float64) float64 {
 			best = math.Max(best, value[i]+(x.gain-c*x.cost))
 			value[i] = best
 		}
-		// The largest value of (1-b) with + b without + arc b (1-b) for b in [0, 1].
-		with := value[j]
+		// The largest value of (1-b) with + b without + arc b (1-b) for b in [0, 1], from the larger end: from the
+		// other one, which may be very low, the difference would be lost in the rounding of the sum.
 		start, unstart := crossings[j].start, c*crossings[j].unstart
 		arc := math.Abs(start-unstart) + (start+unstart)*rounding
+		with := value[j]
 		begun := math.Max(with, without)
-		if difference := without - with; math.Abs(difference) < arc {
-			begun = with + (arc+difference)*(arc+difference)/(4*arc)*(1+rounding)
+		if short := arc - math.Abs(without-with); short > 0 {
+			begun += short * short / (4 * arc) * (1 + rounding)
 		}
 		largest = math.Max(largest, begun)
 	}
