@@ -75,10 +75,10 @@ func (m moments) edge(side, logTail float64) (loss, tilt float64) {
 	return side * best, side * (math.Exp(x) + 0.5)
 }
 
-// tilts returns the tilts of a composition, ascending. Each has errors of some 1e-16 times the count of its largest mass,
-// in all of its masses. So there are enough for errors to be small everywhere, against the masses of P and Q or against
-// the grid's tail; for a normal law one tilt serves some eight standard deviations, for a skew one fewer. The tilts
-// begin at the grid's own tails: masses that end before the window have no best tilt at its edges.
+// tilts returns the tilts of a composition, ascending. Each has errors of some 1e-16 times the count of its largest
+// mass, in all of its masses. So there are enough for errors to be small everywhere, against the masses of P and Q or
+// against the grid's tail; for a normal law one tilt serves some eight standard deviations, for a skew one fewer. The
+// tilts begin at the grid's own tails: masses that end before the window have no best tilt at its edges.
 func (m moments) tilts() (all []float64) {
 	const most = 4 // of each side
 	last, high := m.edge(1, m.g.logTail)

@@ -8,8 +8,9 @@ import (
 )
 
 // A rowsLoss is the privacy loss of one step of DP-SGD on the rows of one unit: of P, the mixture of N(k, noise^2) with
-// weights w_k, against Q = N(0, noise^2), where k ~ Binomial(rows, rate) is the number of rows that are sampled. For one
-// row, P = (1-rate) N(0, noise^2) + rate N(1, noise^2) (Zhu, Dong and Wang, 2022). In standard deviations t the likelihood ratio is
+// weights w_k, against Q = N(0, noise^2), where k ~ Binomial(rows, rate) is the number of rows that are sampled. For
+// one row, P = (1-rate) N(0, noise^2) + rate N(1, noise^2) (Zhu, Dong and Wang, 2022). In standard deviations t the
+// likelihood ratio is
 //
 //	L(t) = sum of w_k e^{x_k(t)},  x_k(t) = k t/noise - k^2/(2 noise^2),
 //
@@ -26,8 +27,8 @@ type rowsLoss struct {
 	replaced bool
 }
 
-// newRowsLoss takes rate in (0, 1), or 1 for one row, and at least one row. Of several it leaves out the largest k, whose
-// weights add up to at most tail.
+// newRowsLoss takes rate in (0, 1), or 1 for one row, and at least one row. Of several it leaves out the largest k,
+// whose weights add up to at most tail.
 func newRowsLoss(rate, noise float64, rows int, tail float64) *rowsLoss {
 	r := &rowsLoss{noise: noise}
 	if rows == 1 {
@@ -248,15 +249,15 @@ func (r *rowsLoss) limit(reach float64) float64 {
 	return high
 }
 
-// grid returns the masses of P and Q. It splits each cell's mass between the cell's two grid points so that P and Q keep
-// their masses. Outcomes beyond reach standard deviations of both go to infinity.
+// grid returns the masses of P and Q. It splits each cell's mass between the cell's two grid points so that P and Q
+// keep their masses. Outcomes beyond reach standard deviations of both go to infinity.
 //
-// With phi the standard normal density, the mass of P at the upper end of the cell from a to b is the integral of phi (L
-// - L(a))/(1 - e^-step), and at the lower end the integral of phi e^-step (L(b) - L)/(1 - e^-step). These are sums over
-// k of w_k e^{x_k(a)} times the integral of phi(t) (e^{k(t-a)/noise} - 1), and of w_k e^{x_k(b)} times that of phi(t) (1
-// - e^{k(t-b)/noise}): nothing cancels. If rows are replaced, with M(t) = L(-t), the integrals are of phi (L - L(a) +
-// e^{loss(a)} (M(a) - M)) and phi e^-step (L(b) - L + e^{loss(b)} (M - M(b))): the new terms are the same integrals over
-// the mirrored cell, with their roles exchanged.
+// With phi the standard normal density, the mass of P at the upper end of the cell from a to b is the integral of phi
+// (L - L(a))/(1 - e^-step), and at the lower end the integral of phi e^-step (L(b) - L)/(1 - e^-step). These are sums
+// over k of w_k e^{x_k(a)} times the integral of phi(t) (e^{k(t-a)/noise} - 1), and of w_k e^{x_k(b)} times that of
+// phi(t) (1 - e^{k(t-b)/noise}): nothing cancels. If rows are replaced, with M(t) = L(-t), the integrals are of phi (L
+// - L(a) + e^{loss(a)} (M(a) - M)) and phi e^-step (L(b) - L + e^{loss(b)} (M - M(b))): the new terms are the same
+// integrals over the mirrored cell, with their roles exchanged.
 //
 // The integrals are from border to border in floats, whose losses aren't exactly the grid points: a cell's masses are
 // raised by its borders' errors, see [borderSlack], and by the weights', since every term has a weight as a factor.
